@@ -107,3 +107,18 @@ target_link_libraries(mxprof_dnnl PRIVATE mxp_runtime_flags mxprof_shared)
 set_target_properties(mxprof_dnnl PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 mxp_link_shared(mxprof_dnnl src/profiler/collect/dnnl/libmxprof_dnnl.map)
+
+# Pages of the manual and completion of shells, made of the command's own words. A command for another
+# machine cannot be run here: then there are none.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(mxp_words ${PROJECT_BINARY_DIR}/words)
+  add_custom_command(OUTPUT ${mxp_words}/made VERBATIM DEPENDS mxprof_command
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${mxp_words}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${mxp_words}/man1 ${mxp_words}/bash ${mxp_words}/zsh ${mxp_words}/fish
+    COMMAND mxprof_command --manual ${mxp_words}/man1
+    COMMAND mxprof_command --completion bash > ${mxp_words}/bash/mxprof
+    COMMAND mxprof_command --completion zsh > ${mxp_words}/zsh/_mxprof
+    COMMAND mxprof_command --completion fish > ${mxp_words}/fish/mxprof.fish
+    COMMAND ${CMAKE_COMMAND} -E touch ${mxp_words}/made)
+  add_custom_target(mxprof_words ALL DEPENDS ${mxp_words}/made)
+endif()

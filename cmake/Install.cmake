@@ -17,6 +17,14 @@ if(TARGET mxprof_command)
   install(TARGETS mxprof_command RUNTIME COMPONENT command)
   install(TARGETS mxprof_collect mxprof_dnnl LIBRARY COMPONENT command NAMELINK_COMPONENT command)
 endif()
+if(TARGET mxprof_words)
+  install(DIRECTORY ${mxp_words}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
+  install(FILES ${mxp_words}/bash/mxprof DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    COMPONENT command)
+  install(FILES ${mxp_words}/zsh/_mxprof DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT command)
+  install(FILES ${mxp_words}/fish/mxprof.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+    COMPONENT command)
+endif()
 # A list of targets of its own, which mxprofConfig.cmake reads where it is there.
 if(TARGET mxnet_shared)
   install(TARGETS mxnet_shared EXPORT mxnetTargets

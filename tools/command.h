@@ -42,6 +42,8 @@ typedef struct mxp_command {
     const char *help_end;  // printed after the list; set where help_list is
     const char *wants, *example;  // its argument in words, and an example; null: a file
     int (*run)(const struct mxp_command *self, int count, char **arguments);
+    // Of a command with a second table of options: what runs it. `run` calls it; may be null.
+    int (*run_also)(const struct mxp_command *self, int count, char **arguments);
 } mxp_command;
 
 #define MXP_COMMAND_DECLARE(name) extern const mxp_command mxp__command_##name;
@@ -83,6 +85,11 @@ int mxp__options_parse_first(const mxp_command *command, const mxp_option *optio
                              char **arguments, int *first);
 
 void mxp__command_help(const mxp_command *command);  // prints all of it
+void mxp__command_help_text(const mxp_command *command, mxp_strbuf *out);
+
+// While there is a listener, the functions above hand their tables to it and return MXP_EXIT_FINE:
+// a command that is run then does nothing else. Null: nobody listens.
+void mxp__options_listen(void (*listener)(const mxp_command *command, const mxp_option *options));
 
 // Error line on stderr, `mxprof COMMAND: ...`, and the exit code of a wrong call.
 int mxp__usage_error(const mxp_command *command, const char *format, ...)

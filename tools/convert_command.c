@@ -30,10 +30,10 @@ static const char help[] =
     "                     compressed as gzip does.\n"
     "  --args             spans of other profilers' traces keep their arguments\n"
     "  --step N|A:B       what is in these steps only; also 'last' and 'slowest'\n"
-    "  --from TIME        what is in this time only, spans that reach into it whole: 1.5s, 20ms "
-    "of\n"
-    "  --until TIME       the trace's time, +0.5s after its begin (of --until: after --from), -2s\n"
-    "                     before its end\n"
+    "  --from TIME        what is from there on, spans that reach into it whole: 1.5s, 20ms of "
+    "the\n"
+    "                     trace's time; +0.5s after its begin, -2s before its end\n"
+    "  --until TIME       what is up to there; +0.5s is after --from\n"
     "  --to FORMAT        what it becomes; without it OUT's ending tells, and - is chrome\n";
 
 static const char help_end[] =

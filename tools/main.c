@@ -8,6 +8,8 @@
 #include "base/fail.h"
 #include "base/os/lost_pages.h"
 #include "command.h"
+#include "completion.h"
+#include "manual.h"
 #include "profiler/trace/file/file_bytes.h"
 
 static const mxp_command *const commands[] = {
@@ -18,19 +20,20 @@ static const mxp_command *const commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-static void print_help(FILE *stream)
+static void put_help(mxp_strbuf *out)
 {
-    fputs("mxprof runs programs and records them, and reads the profiles that programs leave "
-          "behind.\n"
-          "\n"
-          "usage: mxprof COMMAND [OPTIONS] FILE\n"
-          "\n"
-          "commands\n",
-          stream);
+    mxp__strbuf_puts(
+        out, "mxprof runs programs and records them, and reads the profiles that programs leave "
+             "behind.\n"
+             "\n"
+             "usage: mxprof COMMAND [OPTIONS] FILE\n"
+             "\n"
+             "commands\n");
     for (int i = 0; i < COMMANDS; i++) {
-        fprintf(stream, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        mxp__strbuf_printf(out, "  %-9s  %s\n", commands[i]->name, commands[i]->summary);
     }
-    fputs(
+    mxp__strbuf_puts(
+        out,
         "\n"
         "  mxprof COMMAND --help   explains one of them, with examples\n"
         "  mxprof --version        prints the version\n"
@@ -48,8 +51,15 @@ static void print_help(FILE *stream)
         "\n"
         "exit code: 0 fine, 1 the file or the system made it fail (what could be read of a\n"
         "damaged file is printed), 2 the command line is wrong, 3 what was asked is not in the\n"
-        "trace.\n",
-        stream);
+        "trace.\n");
+}
+
+static void print_help(FILE *stream)
+{
+    mxp_strbuf text = {0};
+    put_help(&text);
+    fputs(mxp__strbuf_text(&text), stream);
+    mxp__strbuf_fini(&text);
 }
 
 // What the command was built without is said where one looks first.
@@ -111,6 +121,35 @@ static int help_about(const char *name)
     return MXP_EXIT_FINE;
 }
 
+// What `make install` makes of the commands' own words: completion of shells, the manual. Not told
+// in the help, because nobody else needs them. -1: it is none of these.
+static int make_of_help(int count, char **arguments)
+{
+    const bool is_completion = strcmp(arguments[1], "--completion") == 0;
+    if (!is_completion && strcmp(arguments[1], "--manual") != 0) {
+        return -1;
+    }
+    if (count != 3) {
+        fprintf(stderr, "mxprof: %s needs %s after it\n", arguments[1],
+                is_completion ? "bash, zsh or fish" : "a folder");
+        return MXP_EXIT_USAGE;
+    }
+    mxp_strbuf text = {0};
+    int code = MXP_EXIT_FINE;
+    if (is_completion && !mxp__completion_put(arguments[2], commands, COMMANDS, &text)) {
+        fprintf(stderr, "mxprof: --completion knows bash, zsh and fish, not '%s'\n", arguments[2]);
+        code = MXP_EXIT_USAGE;
+    } else if (is_completion) {
+        code = fputs(mxp__strbuf_text(&text), stdout) < 0 || fflush(stdout) != 0 ? MXP_EXIT_ERROR
+                                                                                 : code;
+    } else {
+        put_help(&text);
+        code = mxp__manual_write(arguments[2], commands, COMMANDS, &text);
+    }
+    mxp__strbuf_fini(&text);
+    return code;
+}
+
 int main(int count, char **arguments)
 {
     // A reader that has seen enough (`| head`) is no error: writes then fail with EPIPE, which
@@ -129,6 +168,10 @@ int main(int count, char **arguments)
     if (strcmp(first, "--version") == 0) {
         print_version();
         return MXP_EXIT_FINE;
+    }
+    int made = make_of_help(count, arguments);
+    if (made >= 0) {
+        return made;
     }
     if (first[0] == '-') {
         fprintf(stderr,

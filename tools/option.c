@@ -3,6 +3,7 @@
 // would be right.
 #include <mxprof/error.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -142,13 +143,36 @@ static int take_option(const mxp_command *command, const mxp_option *options, in
     return set_value(command, option, value);
 }
 
+void mxp__command_help_text(const mxp_command *command, mxp_strbuf *out)
+{
+    char *list = NULL;
+    size_t length = 0;
+    mxp__strbuf_puts(out, command->help);
+    FILE *stream = command->help_list != NULL ? open_memstream(&list, &length) : NULL;
+    if (stream != NULL) {
+        command->help_list(stream);
+        fclose(stream);
+        mxp__strbuf_append(out, list, length);
+        free(list);
+    }
+    if (command->help_list != NULL) {
+        mxp__strbuf_puts(out, command->help_end);
+    }
+}
+
 void mxp__command_help(const mxp_command *command)
 {
-    fputs(command->help, stdout);
-    if (command->help_list != NULL) {
-        command->help_list(stdout);
-        fputs(command->help_end, stdout);
-    }
+    mxp_strbuf text = {0};
+    mxp__command_help_text(command, &text);
+    fputs(mxp__strbuf_text(&text), stdout);
+    mxp__strbuf_fini(&text);
+}
+
+static void (*listener)(const mxp_command *command, const mxp_option *options);
+
+void mxp__options_listen(void (*chosen)(const mxp_command *command, const mxp_option *options))
+{
+    listener = chosen;
 }
 
 static bool asks_for_help(const char *argument)
@@ -168,6 +192,10 @@ int mxp__options_parse_all(const mxp_command *command, const mxp_option *options
 {
     bool only_files = false;
     *file_count = 0;
+    if (listener != NULL) {
+        listener(command, options);
+        return MXP_EXIT_FINE;
+    }
     for (int i = 0; i < count; i++) {
         char *argument = arguments[i];
         if (!only_files && asks_for_help(argument)) {
@@ -192,6 +220,10 @@ int mxp__options_parse_first(const mxp_command *command, const mxp_option *optio
                              char **arguments, int *first)
 {
     int i = 0;
+    if (listener != NULL) {
+        listener(command, options);
+        return MXP_EXIT_FINE;
+    }
     for (; i < count && arguments[i][0] == '-' && arguments[i][1] != '\0'; i++) {
         if (asks_for_help(arguments[i])) {
             mxp__command_help(command);

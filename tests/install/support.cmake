@@ -32,7 +32,9 @@ function(expect_files prefix)
   endif()
 endfunction()
 set(profiler_files "^bin/mxprof$" "^include/mxprof/" "^lib.*/libmxprof[.]so" "^lib.*/libmxprof[.]a$"
-  "^lib.*/libmxprof_(collect|dnnl)[.]so" "^lib.*/cmake/mxprof/mxprof" "^lib.*/pkgconfig/mxprof[.]pc$")
+  "^lib.*/libmxprof_(collect|dnnl)[.]so" "^lib.*/cmake/mxprof/mxprof" "^lib.*/pkgconfig/mxprof[.]pc$"
+  "^share/man/man1/mxprof(-[a-z]+)?[.]1$" "^share/bash-completion/completions/mxprof$"
+  "^share/zsh/site-functions/_mxprof$" "^share/fish/vendor_completions[.]d/mxprof[.]fish$")
 
 # expect_programs(WAY...): builds and runs the user's project; the rest is handed to CMake.
 function(expect_programs way)

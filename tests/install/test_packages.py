@@ -18,7 +18,9 @@ FILES = {
     "libmxprof0": {r"usr/lib/.+/libmxprof\.so\.0(\.\d+\.\d+)?"},
     "libmxprof-dev": {r"usr/include/mxprof/\w+\.(h|hpp)", r"usr/lib/.+/libmxprof\.(so|a)",
                       r"usr/lib/.+/cmake/mxprof/mxprof\w+(-\w+)?\.cmake", r"usr/lib/.+/pkgconfig/mxprof\.pc"},
-    "mxprof": {r"usr/bin/mxprof", r"usr/lib/.+/libmxprof_(?:collect|dnnl)\.so(\.0(\.\d+\.\d+)?)?"},
+    "mxprof": {r"usr/bin/mxprof", r"usr/lib/.+/libmxprof_(?:collect|dnnl)\.so(\.0(\.\d+\.\d+)?)?",
+               r"usr/share/man/man1/mxprof(-\w+)?\.1", r"usr/share/bash-completion/completions/mxprof",
+               r"usr/share/zsh/site-functions/_mxprof", r"usr/share/fish/vendor_completions\.d/mxprof\.fish"},
 }
 
 

@@ -357,4 +357,5 @@ const mxp_command mxp__command_report = {
     .summary = "where the time went: by layer, operator, scope or step",
     .help = help,
     .run = run,
+    .run_also = mxp__instance_table_run,
 };
