@@ -70,13 +70,11 @@ static void conclude(split_ends *ends, double level, bool is_exact, mxp_permutat
     // The fewest splits that are more than the level's share: so many reach up to the bound.
     size_t rank = (size_t)floor(level * (double)ends->count * (1 + 1e-14)) + 1;
     rank = rank < ends->count ? rank : ends->count;
-    mxp__sample_sort(ends->lows, ends->count);
-    mxp__sample_sort(ends->highs, ends->count);
     *result = (mxp_permutation){
         .change = ends->change,
         .p = (double)ends->extreme / (double)ends->count,
-        .low = ends->lows[rank - 1],
-        .high = ends->highs[ends->count - rank],
+        .low = mxp__sample_select(ends->lows, ends->count, rank - 1),
+        .high = mxp__sample_select(ends->highs, ends->count, ends->count - rank),
         .splits = ends->count,
         .is_exact = is_exact,
     };

@@ -49,6 +49,47 @@ void mxp__sample_sort(double *values, size_t count)
     }
 }
 
+static double middle_of(double a, double b, double c)
+{
+    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+}
+
+// Values below the pivot go to the front, those above it behind those that are equal.
+static void part(double *values, size_t from, size_t to, size_t *below, size_t *not_above)
+{
+    const double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
+    size_t low = from, high = to;
+    for (size_t i = from; i < high;) {
+        const double value = values[i];
+        if (value < pivot) {
+            values[i++] = values[low];
+            values[low++] = value;
+        } else if (value > pivot) {
+            values[i] = values[--high];
+            values[high] = value;
+        } else {
+            i++;
+        }
+    }
+    *below = low;
+    *not_above = high;
+}
+
+double mxp__sample_select(double *values, size_t count, size_t place)
+{
+    assert(place < count);
+    size_t from = 0, to = count;
+    for (;;) {
+        size_t below, not_above;
+        part(values, from, to, &below, &not_above);
+        if (place >= below && place < not_above) {
+            return values[place];
+        }
+        from = place < below ? from : not_above;
+        to = place < below ? below : to;
+    }
+}
+
 double mxp__sample_percentile(const double *sorted, size_t count, double fraction)
 {
     assert(count > 0 && fraction >= 0 && fraction <= 1);

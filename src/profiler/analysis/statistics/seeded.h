@@ -18,16 +18,20 @@ static inline uint64_t mxp__seeded_next(mxp_seeded *seeded)
     return z ^ z >> 31;
 }
 
-// 0 .. limit - 1, each equally likely; limit is not 0. What the last whole multiple of the limit
-// leaves over is drawn again.
+__extension__ typedef unsigned __int128 mxp_seeded_product;
+
+// 0 .. limit - 1, each equally likely; limit is not 0. The high half of a product (Lemire): the few
+// draws by which some numbers would come once more than others are made again.
 static inline uint64_t mxp__seeded_below(mxp_seeded *seeded, uint64_t limit)
 {
-    const uint64_t over = (UINT64_MAX % limit + 1) % limit;
-    uint64_t drawn;
-    do {
-        drawn = mxp__seeded_next(seeded);
-    } while (drawn > UINT64_MAX - over);
-    return drawn % limit;
+    mxp_seeded_product product = (mxp_seeded_product)mxp__seeded_next(seeded) * limit;
+    if ((uint64_t)product < limit) {
+        const uint64_t uneven = (0 - limit) % limit;
+        while ((uint64_t)product < uneven) {
+            product = (mxp_seeded_product)mxp__seeded_next(seeded) * limit;
+        }
+    }
+    return (uint64_t)(product >> 64);
 }
 
 #endif

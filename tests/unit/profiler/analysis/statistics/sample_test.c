@@ -34,6 +34,23 @@ static void a_percentile_is_a_value_of_the_sample(void **state)
     assert_true(mxp__sample_percentile(sorted, 1, 0.5) == sorted[0]);
 }
 
+static void a_place_is_found_without_sorting(void **state)
+{
+    (void)state;
+    mxp_seeded seeded = {9};
+    double values[40], sorted[40];
+    for (int round = 0; round < 300; round++) {
+        const size_t count = 1 + (size_t)mxp__seeded_below(&seeded, 40);
+        for (size_t i = 0; i < count; i++) {
+            values[i] = sorted[i] = (double)mxp__seeded_below(&seeded, 1 + round % 30);
+        }
+        values[count / 2] = sorted[count / 2] = INFINITY;
+        mxp__sample_sort(sorted, count);
+        const size_t place = (size_t)mxp__seeded_below(&seeded, count);
+        assert_true(mxp__sample_select(values, count, place) == sorted[place]);
+    }
+}
+
 // 0.07 * 100 is just above 7 in binary.
 static void a_share_that_is_a_whole_number_of_values_takes_no_further_one(void **state)
 {
@@ -88,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_percentile_is_a_value_of_the_sample),
+        cmocka_unit_test(a_place_is_found_without_sorting),
         cmocka_unit_test(a_share_that_is_a_whole_number_of_values_takes_no_further_one),
         cmocka_unit_test(spread_and_resemblance_of_neighbours),
         cmocka_unit_test(draws_are_even_and_the_same_each_time),
