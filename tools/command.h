@@ -22,6 +22,7 @@
     X(memory)           \
     X(path)             \
     X(whatif)           \
+    X(diff)             \
     X(show)             \
     X(top)              \
     X(at)               \

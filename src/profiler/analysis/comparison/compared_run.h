@@ -2,8 +2,8 @@
 // Folder profiler/analysis/comparison: two sides of runs, and whether they differ.
 //
 // The run is the unit, because steps of one run resemble each other more than those of two. What a
-// comparison knows of one run: the lengths of its steps, where their path's time went, which operators
-// ran, and by what settings.
+// comparison knows of one run: the lengths of its steps, where their path's time went, which
+// operators ran, and by what settings.
 #ifndef MXP_COMPARISON_COMPARED_RUN_H
 #define MXP_COMPARISON_COMPARED_RUN_H
 

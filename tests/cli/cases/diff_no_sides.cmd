@@ -1,0 +1,1 @@
+mxprof diff several/first.mxp several/second.mxp

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// The comparison for a screen: what differs besides times, the verdict, and what the difference
+// consists of.
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "diff/diff.h"
+#include "profiler/analysis/statistics/sample.h"
+#include "text/figure.h"
+#include "text/label.h"
+#include "text/text_table.h"
+
+enum { DIFFERENCES_SHOWN = 5, SHAPES_SHOWN = 3 };
+
+static const char *const side_names[MXP__SIDES] = {"before", "after"};
+
+// ---- sides -------------------------------------------------------------------------------------
+// All steps of the runs that count, to find the middle one and those that are long.
+static double *put_lengths(const mxp_diff *diff, int side, size_t *count)
+{
+    const mxp_side *runs = &diff->comparison.sides[side];
+    *count = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        *count += mxp__run_counts(&diff->comparison, side, i) ? runs->runs[i].step_count : 0;
+    }
+    double *lengths = mxp__alloc(*count * sizeof *lengths), *at = lengths;
+    for (size_t i = 0; i < runs->count && lengths != NULL; i++) {
+        if (mxp__run_counts(&diff->comparison, side, i)) {
+            memcpy(at, runs->runs[i].lengths_ns, runs->runs[i].step_count * sizeof *at);
+            at += runs->runs[i].step_count;
+        }
+    }
+    return lengths;
+}
+
+static void put_side(const mxp_screen *screen, const mxp_diff *diff, int side,
+                     mxp_text_table *table)
+{
+    size_t count;
+    double *lengths = put_lengths(diff, side, &count);
+    mxp_strbuf *cell = mxp__text_cell(table);
+    mxp__strbuf_puts(cell, side_names[side]);
+    mxp__put_count((double)diff->comparison.wall.counts[side], mxp__text_cell(table));
+    mxp__put_count((double)count, mxp__text_cell(table));
+    mxp__put_duration(screen, diff->comparison.wall.means_ns[side], mxp__text_cell(table));
+    mxp_strbuf *median = mxp__text_cell(table);
+    if (lengths != NULL) {
+        mxp__sample_sort(lengths, count);
+        mxp__put_duration(screen, mxp__sample_median(lengths, count), median);
+        mxp__put_duration(screen, mxp__sample_percentile(lengths, count, 0.9),
+                          mxp__text_cell(table));
+    }
+    const mxp_judged *cpu = &diff->comparison.cpu;
+    if (cpu->is_known) {
+        cell = lengths != NULL ? mxp__text_cell(table) : median;
+        mxp__put_duration(screen, cpu->means_ns[side], cell);
+    }
+    mxp__text_row(table, MXP_LOOK_PLAIN);
+    mxp__free(lengths, count * sizeof *lengths);
+}
+
+static void put_sides(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    static const mxp_text_column columns[] = {
+        {"", MXP_COLUMN_LEFT, 0},          {"runs", MXP_COLUMN_RIGHT, 0},
+        {"steps", MXP_COLUMN_RIGHT, 0},    {"mean a step", MXP_COLUMN_RIGHT, 0},
+        {"median", MXP_COLUMN_RIGHT, 0},   {"p90", MXP_COLUMN_RIGHT, 0},
+        {"CPU time", MXP_COLUMN_RIGHT, 0},
+    };
+    const size_t count = sizeof columns / sizeof *columns - !diff->comparison.cpu.is_known;
+    mxp_text_table table;
+    mxp__text_table_init(&table, screen, columns, count);
+    for (int side = 0; side < MXP__SIDES; side++) {
+        put_side(screen, diff, side, &table);
+    }
+    mxp__text_table_put(&table, out);
+    mxp__text_table_fini(&table);
+}
+
+// ---- verdict -----------------------------------------------------------------------------------
+static const char *verdict_words(const mxp_judged *judged)
+{
+    switch (judged->verdict) {
+    case MXP_VERDICT_SLOWER:
+        return "slower: ";
+    case MXP_VERDICT_FASTER:
+        return "faster: ";
+    case MXP_VERDICT_SAME:
+        return "the same: ";
+    case MXP_VERDICT_CANNOT_TELL:
+        return judged->test.p > 0.05 ? "no difference seen: "
+                                     : "a difference, perhaps a small one: ";
+    default:
+        return "difference: ";
+    }
+}
+
+static void put_verdict(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_comparison *comparison = &diff->comparison;
+    const mxp_judged *wall = &comparison->wall;
+    mxp__look_begin(screen, MXP_LOOK_TOTAL, out);
+    mxp__strbuf_puts(out, verdict_words(wall));
+    mxp__put_judgement(wall, out);
+    mxp__look_end(screen, MXP_LOOK_TOTAL, out);
+    mxp__strbuf_putc(out, '\n');
+    const size_t before = out->length;
+    mxp__put_no_verdict(diff, out);
+    mxp__strbuf_puts(out, out->length > before ? "\n" : "");
+    if (wall->pairs > 0) {
+        mxp__strbuf_printf(out,
+                           "The runs were made in turn: %zu pairs of neighbours were compared.\n",
+                           wall->pairs);
+    }
+    if (comparison->cpu.is_known) {
+        mxp__strbuf_puts(out, "CPU time, ");
+        mxp__strbuf_puts(out, verdict_words(&comparison->cpu));
+        mxp__put_judgement(&comparison->cpu, out);
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+// ---- what is to be known of the runs -----------------------------------------------------------
+static size_t marred_steps(const mxp_diff *diff)
+{
+    size_t marred = 0;
+    for (int side = 0; side < MXP__SIDES; side++) {
+        for (size_t i = 0; i < diff->comparison.sides[side].count; i++) {
+            marred += diff->comparison.sides[side].runs[i].marred_steps;
+        }
+    }
+    return marred;
+}
+
+static void put_disturbed(const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_comparison *comparison = &diff->comparison;
+    if (!comparison->knows_delay) {
+        mxp__strbuf_puts(out,
+                         "Run delay is not recorded: runs that the machine disturbed cannot be "
+                         "told.\n");
+    }
+    if (comparison->disturbed > 0 && comparison->wall.verdict != MXP_VERDICT_DISTURBED) {
+        mxp__strbuf_printf(
+            out, "%zu %s disturbed (run delay above %.0f %% of the time)%s\n",
+            comparison->disturbed, comparison->disturbed == 1 ? "run was" : "runs were",
+            100 * comparison->delay_bound, comparison->keeps_disturbed ? "." : " and left out:");
+    }
+    for (int side = 0; side < MXP__SIDES; side++) {
+        for (size_t i = 0; i < comparison->sides[side].count; i++) {
+            if (!mxp__run_counts(comparison, side, i)) {
+                const mxp_compared_run *run = &comparison->sides[side].runs[i];
+                mxp__strbuf_printf(out, "    %s  %.0f %%\n", run->path,
+                                   100 * mxp__compared_run_delay(run));
+            }
+        }
+    }
+}
+
+static const double busy_delay = 0.3;  // quiet runs of a runtime that spins have less
+
+// Where most runs waited for cores, the rule above finds none of them.
+static void put_busy(const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_comparison *comparison = &diff->comparison;
+    size_t busy = 0, count = 0;
+    for (int side = 0; side < MXP__SIDES; side++) {
+        for (size_t i = 0; i < comparison->sides[side].count; i++) {
+            const double delay = mxp__compared_run_delay(&comparison->sides[side].runs[i]);
+            busy += mxp__run_counts(comparison, side, i) && delay > busy_delay;
+            count += mxp__run_counts(comparison, side, i);
+        }
+    }
+    if (2 * busy > count) {
+        mxp__strbuf_printf(out,
+                           "The machine was busy: in %zu of %zu runs threads waited for cores for "
+                           "more than %.0f %% of the time.\n",
+                           busy, count, 100 * busy_delay);
+    }
+}
+
+static void put_notes(const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_compared_run *first = &diff->comparison.sides[MXP__BEFORE].runs[0];
+    if (!first->has_steps) {
+        mxp__strbuf_puts(out, "No steps are marked: whole recordings are compared. "
+                              "profiler.step() marks them.\n");
+    }
+    const size_t marred = marred_steps(diff);
+    if (marred > 0) {
+        mxp__strbuf_printf(out,
+                           "%zu %s left out: records were lost in them, or there is a pause.\n",
+                           marred, marred == 1 ? "step is" : "steps are");
+    }
+    put_disturbed(diff, out);
+    put_busy(diff, out);
+}
+
+// ---- what differs besides times ----------------------------------------------------------------
+static void put_calls(const mxp_screen *screen, const mxp_row_keys *keys,
+                      const mxp_call_difference *rows, size_t count, mxp_strbuf *out)
+{
+    for (size_t i = 0; i < count && i < DIFFERENCES_SHOWN; i++) {
+        const mxp_row_key *key = &keys->all[rows[i].row];
+        mxp_strbuf name = {0};
+        mxp__put_row_name(key, &name);
+        mxp__strbuf_puts(out, "    ");
+        mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
+        if (key->shape[0] != '\0') {
+            mxp__strbuf_putc(out, ' ');
+            mxp__put_label(screen, key->shape, strlen(key->shape), out);
+        }
+        mxp__strbuf_printf(out, ": %.3g -> %.3g calls a step\n", rows[i].calls[MXP__BEFORE],
+                           rows[i].calls[MXP__AFTER]);
+        mxp__strbuf_fini(&name);
+    }
+    if (count > DIFFERENCES_SHOWN) {
+        mxp__strbuf_printf(out, "    and %zu more\n", count - DIFFERENCES_SHOWN);
+    }
+}
+
+// The shapes of one operator, where it has one before and another after.
+static bool put_shape_change(const mxp_screen *screen, const mxp_diff *diff, size_t place,
+                             mxp_strbuf *out)
+{
+    const mxp_differences *differences = &diff->differences;
+    const mxp_row_key *keys = diff->comparison.rows.shapes.all;
+    const mxp_call_difference *gone = &differences->shapes[place];
+    const mxp_row_key *key = &keys[gone->row];
+    for (size_t i = 0; i < differences->shape_count && gone->calls[MXP__AFTER] == 0; i++) {
+        const mxp_call_difference *came = &differences->shapes[i];
+        const mxp_row_key *other = &keys[came->row];
+        if (came->calls[MXP__BEFORE] > 0 || strcmp(key->name, other->name) != 0 ||
+            strcmp(key->scope, other->scope) != 0) {
+            continue;
+        }
+        mxp_strbuf name = {0};
+        mxp__put_row_name(key, &name);
+        mxp__strbuf_puts(out, "    ");
+        mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
+        mxp__strbuf_fini(&name);
+        mxp__strbuf_puts(out, "\n        ");
+        mxp__put_label(screen, key->shape, strlen(key->shape), out);
+        mxp__strbuf_puts(out, "\n     -> ");
+        mxp__put_label(screen, other->shape, strlen(other->shape), out);
+        mxp__strbuf_putc(out, '\n');
+        return true;
+    }
+    return false;
+}
+
+static void put_shapes(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    size_t shown = 0, changed = 0;
+    mxp_strbuf rest = {0};
+    for (size_t i = 0; i < diff->differences.shape_count; i++) {
+        mxp__strbuf_clear(&rest);
+        if (put_shape_change(screen, diff, i, shown < SHAPES_SHOWN ? out : &rest)) {
+            shown += shown < SHAPES_SHOWN;
+            changed++;
+        }
+    }
+    mxp__strbuf_fini(&rest);
+    if (changed > shown) {
+        mxp__strbuf_printf(out, "    and %zu more operators with other shapes\n", changed - shown);
+    } else if (changed == 0) {
+        put_calls(screen, &diff->comparison.rows.shapes, diff->differences.shapes,
+                  diff->differences.shape_count, out);
+    }
+}
+
+static void put_settings(const mxp_screen *screen, const mxp_differences *differences,
+                         mxp_strbuf *out)
+{
+    for (size_t i = 0; i < differences->setting_count; i++) {
+        const mxp_setting_difference *setting = &differences->settings[i];
+        mxp__strbuf_puts(out, "    ");
+        mxp__put_label(screen, setting->key, strlen(setting->key), out);
+        for (int side = 0; side < MXP__SIDES; side++) {
+            const char *value = setting->values[side];
+            mxp__strbuf_puts(out, side == MXP__BEFORE ? ": " : " -> ");
+            mxp__put_label(screen, value != NULL ? value : "not set",
+                           strlen(value != NULL ? value : "not set"), out);
+        }
+        mxp__strbuf_putc(out, '\n');
+    }
+}
+
+static void put_differences(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_differences *differences = &diff->differences;
+    const mxp_compared_rows *rows = &diff->comparison.rows;
+    const bool has_operators = diff->comparison.sides[MXP__BEFORE].runs[0].has_operators;
+    if (differences->call_count + differences->shape_count + differences->setting_count == 0) {
+        mxp__strbuf_printf(out, "The same %s, %.4g a step%s.\n",
+                           has_operators ? "operators" : "spans",
+                           differences->operators[MXP__BEFORE],
+                           has_operators ? ", with the same shapes, run the same way" : "");
+        return;
+    }
+    mxp__strbuf_printf(out, "Not the same but for times: %.4g -> %.4g %s a step\n",
+                       differences->operators[MXP__BEFORE], differences->operators[MXP__AFTER],
+                       has_operators ? "operators" : "spans");
+    put_calls(screen, &rows->operators, differences->calls, differences->call_count, out);
+    if (differences->call_count == 0) {
+        put_shapes(screen, diff, out);
+    }
+    put_settings(screen, differences, out);
+}
+
+// ---- contributions -----------------------------------------------------------------------------
+static bool stands_out(const mxp_contribution *row)
+{
+    return row->is_told || !row->is_tested;
+}
+
+// "new", "gone", the probability, or that it is noise; empty where nothing was tested.
+static void put_state(const mxp_contribution *row, mxp_strbuf *out)
+{
+    const bool is_new = row->ns[MXP__BEFORE] == 0, is_gone = row->ns[MXP__AFTER] == 0;
+    mxp__strbuf_puts(out, is_new ? "new" : is_gone ? "gone" : "");
+    if (row->is_tested && !row->is_told) {
+        mxp__strbuf_puts(out, is_new || is_gone ? ", noise" : "noise");
+    } else if (row->is_tested && !is_new && !is_gone) {
+        mxp__put_p(row->adjusted_p, out);
+    }
+}
+
+static void put_times(const mxp_screen *screen, const int64_t *ns, int64_t all_ns,
+                      mxp_text_table *table)
+{
+    const int64_t change = ns[MXP__AFTER] - ns[MXP__BEFORE];
+    for (int side = 0; side < MXP__SIDES; side++) {
+        mxp__put_duration(screen, (double)ns[side], mxp__text_cell(table));
+    }
+    mxp__put_duration_change(screen, (double)change, mxp__text_cell(table));
+    mxp_strbuf *share = mxp__text_cell(table);
+    if (all_ns != 0) {
+        mxp__put_percent((double)change / (double)all_ns, share);
+    }
+}
+
+static void put_row(const mxp_screen *screen, const mxp_row_key *key, const mxp_contribution *row,
+                    int64_t all_ns, mxp_text_table *table)
+{
+    mxp_strbuf name = {0};
+    mxp__put_row_name(key, &name);
+    mxp__put_label(screen, mxp__strbuf_text(&name), name.length, mxp__text_cell(table));
+    put_times(screen, row->ns, all_ns, table);
+    put_state(row, mxp__text_cell(table));
+    mxp__text_row(table, stands_out(row) ? MXP_LOOK_PLAIN : MXP_LOOK_FAINT);
+    mxp__strbuf_fini(&name);
+}
+
+static void put_others(const mxp_screen *screen, const mxp_contributions *found, size_t shown,
+                       mxp_text_table *table)
+{
+    int64_t ns[MXP__SIDES] = {0};
+    for (size_t i = shown; i < found->count; i++) {
+        ns[MXP__BEFORE] += found->all[i].ns[MXP__BEFORE];
+        ns[MXP__AFTER] += found->all[i].ns[MXP__AFTER];
+    }
+    if (shown < found->count) {
+        mxp__strbuf_printf(mxp__text_cell(table), "%zu others", found->count - shown);
+        put_times(screen, ns, found->ns[MXP__AFTER] - found->ns[MXP__BEFORE], table);
+        mxp__text_row(table, MXP_LOOK_FAINT);
+    }
+}
+
+static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    const bool has_operators = diff->comparison.sides[MXP__BEFORE].runs[0].has_operators;
+    const mxp_text_column columns[] = {
+        {has_operators ? "on the path" : "on the steps' thread", MXP_COLUMN_NAME, 0},
+        {"before", MXP_COLUMN_RIGHT, 0},
+        {"after", MXP_COLUMN_RIGHT, 0},
+        {"change", MXP_COLUMN_RIGHT, 0},
+        {"of it", MXP_COLUMN_RIGHT, 1},
+        {"", MXP_COLUMN_LEFT, 2},
+    };
+    const mxp_contributions *found = &diff->contributions;
+    const int64_t all_ns = found->ns[MXP__AFTER] - found->ns[MXP__BEFORE];
+    mxp_text_table table;
+    mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof *columns);
+    const size_t shown = found->count < diff->rows_shown ? found->count : diff->rows_shown;
+    for (size_t i = 0; i < shown; i++) {
+        put_row(screen, &diff->comparison.rows.path.all[found->all[i].row], &found->all[i], all_ns,
+                &table);
+    }
+    put_others(screen, found, shown, &table);
+    mxp__strbuf_puts(mxp__text_cell(&table), "a step");
+    put_times(screen, found->ns, all_ns, &table);
+    mxp__text_row(&table, MXP_LOOK_TOTAL);
+    mxp__text_table_put(&table, out);
+    mxp__text_table_fini(&table);
+}
+
+static void put_slower(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_contributions *found = &diff->contributions;
+    for (size_t i = 0; i < found->slower_count && i < DIFFERENCES_SHOWN; i++) {
+        const mxp_contribution *row = &found->slower[i];
+        mxp_strbuf name = {0};
+        mxp__put_row_name(&diff->comparison.rows.operators.all[row->row], &name);
+        mxp__strbuf_puts(out, "warning: ");
+        mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
+        mxp__strbuf_puts(out, " runs longer beside the path: ");
+        mxp__put_duration(screen, (double)row->ns[MXP__BEFORE], out);
+        mxp__strbuf_puts(out, " -> ");
+        mxp__put_duration(screen, (double)row->ns[MXP__AFTER], out);
+        mxp__strbuf_puts(out, " a step, ");
+        mxp__put_p(row->adjusted_p, out);
+        mxp__strbuf_putc(out, '\n');
+        mxp__strbuf_fini(&name);
+    }
+}
+
+static void put_refusal(const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_differences *differences = &diff->differences;
+    mxp__strbuf_printf(out,
+                       "Refused: these are different programs. %zu rows are common to both, of %zu "
+                       "before and %zu after.\n--force compares them all the same.\n",
+                       differences->common_rows, differences->rows[MXP__BEFORE],
+                       differences->rows[MXP__AFTER]);
+}
+
+void mxp__diff_put_text(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
+{
+    if (diff->is_refused) {
+        put_refusal(diff, out);
+        put_differences(screen, diff, out);
+        return;
+    }
+    put_differences(screen, diff, out);
+    put_notes(diff, out);
+    mxp__strbuf_putc(out, '\n');
+    put_sides(screen, diff, out);
+    mxp__strbuf_putc(out, '\n');
+    put_verdict(screen, diff, out);
+    mxp__strbuf_putc(out, '\n');
+    put_contributions(screen, diff, out);
+    put_slower(screen, diff, out);
+}
