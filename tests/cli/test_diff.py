@@ -147,7 +147,7 @@ def test_many_disturbed_runs_leave_the_cpu_time(work):
     assert len(found["runs"]["before"]) == 13 and all(run["counts"] for run in found["runs"]["before"])
     assert found["cpu"]["verdict"] in ("faster", "cannot tell")
     _, out, _ = diff(work, "before", "--", "slower")
-    assert "no verdict on the wall time: 7 of 19 runs were disturbed (run delay above 30 % of the time)" in out
+    assert "No verdict on the wall time: 7 of 19 runs were disturbed (run delay above 30 % of the time)" in out
     assert compared(work, "before", "--", "slower", "--keep-disturbed")[0] in (0, 1)
 
 

@@ -30,6 +30,8 @@ void mxp__diff_fini(mxp_diff *diff);
 
 // ---- text (diff_text.c), Markdown (diff_markdown.c), JSON (diff_json.c) -------------------------
 void mxp__diff_put_text(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out);
+// The part of it on what differs besides times (diff_unlike.c).
+void mxp__diff_put_differences(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out);
 void mxp__diff_put_markdown(const mxp_diff *diff, mxp_strbuf *out);
 void mxp__diff_put_json(const mxp_diff *diff, mxp_strbuf *out);
 
@@ -45,8 +47,9 @@ void mxp__put_signed_percent(double share, mxp_strbuf *out);
 void mxp__put_p(double p, mxp_strbuf *out);
 // "+11.0 % (95 %: +6.1 to +16.2 %), p = 0.0021; 10.2 % or more would have been seen".
 void mxp__put_judgement(const mxp_judged *judged, mxp_strbuf *out);
-// Why there is no verdict, as a sentence without its point; "" where there is one.
-void mxp__put_no_verdict(const mxp_diff *diff, mxp_strbuf *out);
+// Why there is no verdict, "differences of one run cannot be told from noise"; "" where there is
+// one.
+void mxp__put_why_no_verdict(const mxp_diff *diff, mxp_strbuf *out);
 // "conv1/_backward_Convolution" of a row of the path; with its kind before it unless it runs.
 void mxp__put_row_name(const mxp_row_key *key, mxp_strbuf *out);
 

@@ -101,12 +101,12 @@ static void put_sentences(const mxp_diff *diff, mxp_strbuf *out)
     const mxp_comparison *comparison = &diff->comparison;
     const bool has_steps = comparison->sides[MXP__BEFORE].runs[0].has_steps;
     put_change(&comparison->wall, has_steps ? "a step" : "the recording", out);
-    const size_t length = out->length;
-    mxp__put_no_verdict(diff, out);
-    if (out->length > length) {
-        out->data[length] = 'N';  // of "no verdict"
-        mxp__strbuf_puts(out, ".\n");
+    mxp_strbuf why = {0};
+    mxp__put_why_no_verdict(diff, &why);
+    if (why.length > 0) {
+        mxp__strbuf_printf(out, "There is none because %s.\n", mxp__strbuf_text(&why));
     }
+    mxp__strbuf_fini(&why);
     if (comparison->cpu.is_known) {
         mxp__strbuf_putc(out, '\n');
         put_change(&comparison->cpu, "CPU time", out);

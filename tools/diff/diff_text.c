@@ -11,7 +11,7 @@
 #include "text/label.h"
 #include "text/text_table.h"
 
-enum { DIFFERENCES_SHOWN = 5, SHAPES_SHOWN = 3 };
+enum { WARNINGS_SHOWN = 5 };
 
 static const char *const side_names[MXP__SIDES] = {"before", "after"};
 
@@ -105,9 +105,14 @@ static void put_verdict(const mxp_screen *screen, const mxp_diff *diff, mxp_strb
     mxp__put_judgement(wall, out);
     mxp__look_end(screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_putc(out, '\n');
-    const size_t before = out->length;
-    mxp__put_no_verdict(diff, out);
-    mxp__strbuf_puts(out, out->length > before ? "\n" : "");
+    mxp_strbuf why = {0};
+    mxp__put_why_no_verdict(diff, &why);
+    if (why.length > 0) {
+        mxp__strbuf_printf(out, "No verdict%s: %s.\n",
+                           wall->verdict == MXP_VERDICT_DISTURBED ? " on the wall time" : "",
+                           mxp__strbuf_text(&why));
+    }
+    mxp__strbuf_fini(&why);
     if (wall->pairs > 0) {
         mxp__strbuf_printf(out,
                            "The runs were made in turn: %zu pairs of neighbours were compared.\n",
@@ -195,118 +200,6 @@ static void put_notes(const mxp_diff *diff, mxp_strbuf *out)
     }
     put_disturbed(diff, out);
     put_busy(diff, out);
-}
-
-// ---- what differs besides times ----------------------------------------------------------------
-static void put_calls(const mxp_screen *screen, const mxp_row_keys *keys,
-                      const mxp_call_difference *rows, size_t count, mxp_strbuf *out)
-{
-    for (size_t i = 0; i < count && i < DIFFERENCES_SHOWN; i++) {
-        const mxp_row_key *key = &keys->all[rows[i].row];
-        mxp_strbuf name = {0};
-        mxp__put_row_name(key, &name);
-        mxp__strbuf_puts(out, "    ");
-        mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
-        if (key->shape[0] != '\0') {
-            mxp__strbuf_putc(out, ' ');
-            mxp__put_label(screen, key->shape, strlen(key->shape), out);
-        }
-        mxp__strbuf_printf(out, ": %.3g -> %.3g calls a step\n", rows[i].calls[MXP__BEFORE],
-                           rows[i].calls[MXP__AFTER]);
-        mxp__strbuf_fini(&name);
-    }
-    if (count > DIFFERENCES_SHOWN) {
-        mxp__strbuf_printf(out, "    and %zu more\n", count - DIFFERENCES_SHOWN);
-    }
-}
-
-// The shapes of one operator, where it has one before and another after.
-static bool put_shape_change(const mxp_screen *screen, const mxp_diff *diff, size_t place,
-                             mxp_strbuf *out)
-{
-    const mxp_differences *differences = &diff->differences;
-    const mxp_row_key *keys = diff->comparison.rows.shapes.all;
-    const mxp_call_difference *gone = &differences->shapes[place];
-    const mxp_row_key *key = &keys[gone->row];
-    for (size_t i = 0; i < differences->shape_count && gone->calls[MXP__AFTER] == 0; i++) {
-        const mxp_call_difference *came = &differences->shapes[i];
-        const mxp_row_key *other = &keys[came->row];
-        if (came->calls[MXP__BEFORE] > 0 || strcmp(key->name, other->name) != 0 ||
-            strcmp(key->scope, other->scope) != 0) {
-            continue;
-        }
-        mxp_strbuf name = {0};
-        mxp__put_row_name(key, &name);
-        mxp__strbuf_puts(out, "    ");
-        mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
-        mxp__strbuf_fini(&name);
-        mxp__strbuf_puts(out, "\n        ");
-        mxp__put_label(screen, key->shape, strlen(key->shape), out);
-        mxp__strbuf_puts(out, "\n     -> ");
-        mxp__put_label(screen, other->shape, strlen(other->shape), out);
-        mxp__strbuf_putc(out, '\n');
-        return true;
-    }
-    return false;
-}
-
-static void put_shapes(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
-{
-    size_t shown = 0, changed = 0;
-    mxp_strbuf rest = {0};
-    for (size_t i = 0; i < diff->differences.shape_count; i++) {
-        mxp__strbuf_clear(&rest);
-        if (put_shape_change(screen, diff, i, shown < SHAPES_SHOWN ? out : &rest)) {
-            shown += shown < SHAPES_SHOWN;
-            changed++;
-        }
-    }
-    mxp__strbuf_fini(&rest);
-    if (changed > shown) {
-        mxp__strbuf_printf(out, "    and %zu more operators with other shapes\n", changed - shown);
-    } else if (changed == 0) {
-        put_calls(screen, &diff->comparison.rows.shapes, diff->differences.shapes,
-                  diff->differences.shape_count, out);
-    }
-}
-
-static void put_settings(const mxp_screen *screen, const mxp_differences *differences,
-                         mxp_strbuf *out)
-{
-    for (size_t i = 0; i < differences->setting_count; i++) {
-        const mxp_setting_difference *setting = &differences->settings[i];
-        mxp__strbuf_puts(out, "    ");
-        mxp__put_label(screen, setting->key, strlen(setting->key), out);
-        for (int side = 0; side < MXP__SIDES; side++) {
-            const char *value = setting->values[side];
-            mxp__strbuf_puts(out, side == MXP__BEFORE ? ": " : " -> ");
-            mxp__put_label(screen, value != NULL ? value : "not set",
-                           strlen(value != NULL ? value : "not set"), out);
-        }
-        mxp__strbuf_putc(out, '\n');
-    }
-}
-
-static void put_differences(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
-{
-    const mxp_differences *differences = &diff->differences;
-    const mxp_compared_rows *rows = &diff->comparison.rows;
-    const bool has_operators = diff->comparison.sides[MXP__BEFORE].runs[0].has_operators;
-    if (differences->call_count + differences->shape_count + differences->setting_count == 0) {
-        mxp__strbuf_printf(out, "The same %s, %.4g a step%s.\n",
-                           has_operators ? "operators" : "spans",
-                           differences->operators[MXP__BEFORE],
-                           has_operators ? ", with the same shapes, run the same way" : "");
-        return;
-    }
-    mxp__strbuf_printf(out, "Not the same but for times: %.4g -> %.4g %s a step\n",
-                       differences->operators[MXP__BEFORE], differences->operators[MXP__AFTER],
-                       has_operators ? "operators" : "spans");
-    put_calls(screen, &rows->operators, differences->calls, differences->call_count, out);
-    if (differences->call_count == 0) {
-        put_shapes(screen, diff, out);
-    }
-    put_settings(screen, differences, out);
 }
 
 // ---- contributions -----------------------------------------------------------------------------
@@ -399,7 +292,7 @@ static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mx
 static void put_slower(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_contributions *found = &diff->contributions;
-    for (size_t i = 0; i < found->slower_count && i < DIFFERENCES_SHOWN; i++) {
+    for (size_t i = 0; i < found->slower_count && i < WARNINGS_SHOWN; i++) {
         const mxp_contribution *row = &found->slower[i];
         mxp_strbuf name = {0};
         mxp__put_row_name(&diff->comparison.rows.operators.all[row->row], &name);
@@ -430,10 +323,10 @@ void mxp__diff_put_text(const mxp_screen *screen, const mxp_diff *diff, mxp_strb
 {
     if (diff->is_refused) {
         put_refusal(diff, out);
-        put_differences(screen, diff, out);
+        mxp__diff_put_differences(screen, diff, out);
         return;
     }
-    put_differences(screen, diff, out);
+    mxp__diff_put_differences(screen, diff, out);
     put_notes(diff, out);
     mxp__strbuf_putc(out, '\n');
     put_sides(screen, diff, out);

@@ -63,16 +63,14 @@ void mxp__put_judgement(const mxp_judged *judged, mxp_strbuf *out)
 static void put_too_few(const mxp_judged *wall, mxp_strbuf *out)
 {
     if (wall->counts[MXP__BEFORE] == 1 && wall->counts[MXP__AFTER] == 1) {
-        mxp__strbuf_puts(out, "no verdict: differences of one run cannot be told from noise");
+        mxp__strbuf_puts(out, "differences of one run cannot be told from noise");
         return;
     }
-    mxp__strbuf_printf(out,
-                       "no verdict: a test takes %d runs a side, and %zu before and %zu after "
-                       "count",
+    mxp__strbuf_printf(out, "a test takes %d runs a side, and %zu before and %zu after count",
                        MXP__RUNS_FOR_TEST, wall->counts[MXP__BEFORE], wall->counts[MXP__AFTER]);
 }
 
-void mxp__put_no_verdict(const mxp_diff *diff, mxp_strbuf *out)
+void mxp__put_why_no_verdict(const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_comparison *comparison = &diff->comparison;
     const size_t runs = comparison->sides[MXP__BEFORE].count + comparison->sides[MXP__AFTER].count;
@@ -82,8 +80,8 @@ void mxp__put_no_verdict(const mxp_diff *diff, mxp_strbuf *out)
         break;
     case MXP_VERDICT_DISTURBED:
         mxp__strbuf_printf(out,
-                           "no verdict on the wall time: %zu of %zu runs were disturbed (run "
-                           "delay above %.0f %% of the time)",
+                           "%zu of %zu runs were disturbed (run delay above %.0f %% of the "
+                           "time)",
                            comparison->disturbed, runs, 100 * comparison->delay_bound);
         break;
     default:

@@ -98,7 +98,10 @@ int mxp__row_sums_add(mxp_row_sums *sums, size_t place, int64_t ns, uint64_t cou
     if (sums->capacity > before) {
         memset(sums->at + before, 0, (sums->capacity - before) * sizeof *sums->at);
     }
-    sums->at[place].ns += ns;
+    // Damaged files have operators that take centuries.
+    if (__builtin_add_overflow(sums->at[place].ns, ns, &sums->at[place].ns)) {
+        sums->at[place].ns = INT64_MAX;
+    }
     sums->at[place].count += count;
     return MXP_OK;
 }
