@@ -13,6 +13,7 @@
 #include "fake_alloc.h"
 #include "profiler/analysis/statistics/distribution.h"
 #include "profiler/analysis/statistics/seeded.h"
+#include "real_runs.h"
 
 enum { EXPERIMENTS = 200, STEPS = 60 };
 
@@ -109,6 +110,55 @@ static void ten_percent_are_found_with_ten_runs_a_side(void **state)
     const outcome faster = experiment(10, 1 / 1.1 - 1, false, 50, 201);
     assert_true(faster.verdicts[MXP_VERDICT_FASTER] >= 25);
     assert_int_equal(faster.verdicts[MXP_VERDICT_SLOWER], 0);
+}
+
+typedef struct real_outcome {
+    size_t wall, cpu, cpu_slower;
+} real_outcome;
+
+// Groups of `runs` drawn from real ones, none twice; the second made longer by `change`. Returns
+// how often wall and CPU time were significant.
+static real_outcome draw_real(size_t runs, double change, int draws, uint64_t seed)
+{
+    real_outcome seen = {0};
+    mxp_seeded seeded = {seed};
+    for (int i = 0; i < draws; i++) {
+        size_t order[REAL_RUNS];
+        for (size_t k = 0; k < REAL_RUNS; k++) {
+            const size_t other = (size_t)mxp__seeded_below(&seeded, k + 1);
+            order[k] = order[other];
+            order[other] = k;
+        }
+        mxp_comparison comparison = {.at_least = 0.01};
+        for (size_t k = 0; k < 2 * runs; k++) {
+            const double longer = k < runs ? 1 : 1 + change;
+            mxp_compared_run *run = add_run(&comparison, k < runs ? MXP__BEFORE : MXP__AFTER,
+                                            longer * real_runs[order[k]][0]);
+            run->cpu_ns = longer * real_runs[order[k]][1];
+        }
+        assert_int_equal(mxp__comparison_judge(&comparison), MXP_OK);
+        seen.wall += comparison.wall.test.p <= 0.05;
+        seen.cpu += comparison.cpu.test.p <= 0.05;
+        seen.cpu_slower += comparison.cpu.verdict == MXP_VERDICT_SLOWER;
+        mxp__comparison_fini(&comparison);
+    }
+    return seen;
+}
+
+static void real_runs_of_one_program_differ_as_often_as_the_level_says(void **state)
+{
+    (void)state;
+    for (size_t runs = 5; runs <= 10; runs += 5) {
+        const real_outcome seen = draw_real(runs, 0, 200, runs);
+        print_message("real, %zu v %zu: wall %zu, CPU %zu of 200\n", runs, runs, seen.wall,
+                      seen.cpu);
+        assert_in_range(seen.wall, 4, 17);
+        assert_in_range(seen.cpu, 4, 17);
+    }
+    const real_outcome planted = draw_real(10, 0.1, 50, 3);
+    print_message("real, 10 %% planted, 10 v 10: CPU slower in %zu of 50, wall %zu\n",
+                  planted.cpu_slower, planted.wall);
+    assert_true(planted.cpu_slower >= 30);
 }
 
 static mxp_comparison sides_of(const double *before, size_t n, const double *after, size_t m)
@@ -285,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_programs_differ_as_often_as_the_level_says),
         cmocka_unit_test(ten_percent_are_found_with_ten_runs_a_side),
+        cmocka_unit_test(real_runs_of_one_program_differ_as_often_as_the_level_says),
         cmocka_unit_test(verdict_needs_the_interval_beyond_the_least_change),
         cmocka_unit_test(one_run_a_side_has_means_and_nothing_else),
         cmocka_unit_test(disturbed_runs_are_left_out),
