@@ -45,7 +45,7 @@ const char *mxp__verdict_name(mxp_verdict verdict);  // "slower", as JSON has it
 void mxp__put_signed_percent(double share, mxp_strbuf *out);
 // "p = 0.0021", "p < 0.0001".
 void mxp__put_p(double p, mxp_strbuf *out);
-// "+11.0 % (95 %: +6.1 to +16.2 %), p = 0.0021; 10.2 % or more would have been seen".
+// "+11.0 % (95 %: +6.1 % to +16.2 %), p = 0.0021".
 void mxp__put_judgement(const mxp_judged *judged, mxp_strbuf *out);
 // Why there is no verdict, "differences of one run cannot be told from noise"; "" where there is
 // one.

@@ -72,7 +72,7 @@ static void put_correlation(double value, mxp_strbuf *out)
     if (isnan(value)) {
         mxp__strbuf_putc(out, '-');
     } else {
-        mxp__strbuf_printf(out, "%.2f", value);
+        mxp__strbuf_printf(out, "%.2f", fabs(value) < 0.005 ? 0 : value);
     }
 }
 
@@ -81,7 +81,7 @@ static void put_spreads(const mxp_screen *screen, const noise_rows *rows, mxp_st
     static const mxp_text_column columns[] = {
         {"", MXP_COLUMN_LEFT, 0},
         {"runs", MXP_COLUMN_RIGHT, 0},
-        {"mean a step", MXP_COLUMN_RIGHT, 0},
+        {"a step", MXP_COLUMN_RIGHT, 0},
         {"runs' spread", MXP_COLUMN_RIGHT, 0},
         {"steps'", MXP_COLUMN_RIGHT, 0},
         {"lag 1", MXP_COLUMN_RIGHT, 0},

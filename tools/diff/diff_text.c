@@ -96,32 +96,46 @@ static const char *verdict_words(const mxp_judged *judged)
     }
 }
 
+static void put_smallest(const mxp_judged *judged, const char *before, const char *behind,
+                         mxp_strbuf *out)
+{
+    if (!isnan(judged->smallest)) {
+        mxp__strbuf_printf(out, "%s %.1f %% or more would have been seen%s", before,
+                           100 * judged->smallest, behind);
+    }
+}
+
+static void put_why_none(const mxp_diff *diff, mxp_strbuf *out)
+{
+    mxp_strbuf why = {0};
+    mxp__put_why_no_verdict(diff, &why);
+    if (why.length > 0) {
+        const bool is_disturbed = diff->comparison.wall.verdict == MXP_VERDICT_DISTURBED;
+        mxp__strbuf_printf(out, "No verdict%s: %s.\n", is_disturbed ? " on the wall time" : "",
+                           mxp__strbuf_text(&why));
+    }
+    mxp__strbuf_fini(&why);
+}
+
 static void put_verdict(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
 {
-    const mxp_comparison *comparison = &diff->comparison;
-    const mxp_judged *wall = &comparison->wall;
+    const mxp_judged *wall = &diff->comparison.wall, *cpu = &diff->comparison.cpu;
     mxp__look_begin(screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_puts(out, verdict_words(wall));
     mxp__put_judgement(wall, out);
     mxp__look_end(screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_putc(out, '\n');
-    mxp_strbuf why = {0};
-    mxp__put_why_no_verdict(diff, &why);
-    if (why.length > 0) {
-        mxp__strbuf_printf(out, "No verdict%s: %s.\n",
-                           wall->verdict == MXP_VERDICT_DISTURBED ? " on the wall time" : "",
-                           mxp__strbuf_text(&why));
-    }
-    mxp__strbuf_fini(&why);
+    put_smallest(wall, "A change of", ".\n", out);
+    put_why_none(diff, out);
     if (wall->pairs > 0) {
-        mxp__strbuf_printf(out,
-                           "The runs were made in turn: %zu pairs of neighbours were compared.\n",
+        mxp__strbuf_printf(out, "The runs were made in turn: %zu pairs were compared.\n",
                            wall->pairs);
     }
-    if (comparison->cpu.is_known) {
+    if (cpu->is_known) {
         mxp__strbuf_puts(out, "CPU time, ");
-        mxp__strbuf_puts(out, verdict_words(&comparison->cpu));
-        mxp__put_judgement(&comparison->cpu, out);
+        mxp__strbuf_puts(out, verdict_words(cpu));
+        mxp__put_judgement(cpu, out);
+        put_smallest(cpu, "\n   ", "", out);
         mxp__strbuf_putc(out, '\n');
     }
 }
@@ -179,8 +193,8 @@ static void put_busy(const mxp_diff *diff, mxp_strbuf *out)
     }
     if (2 * busy > count) {
         mxp__strbuf_printf(out,
-                           "The machine was busy: in %zu of %zu runs threads waited for cores for "
-                           "more than %.0f %% of the time.\n",
+                           "The machine was busy: in %zu of %zu runs run delay was above %.0f %% "
+                           "of the time.\n",
                            busy, count, 100 * busy_delay);
     }
 }
@@ -247,7 +261,7 @@ static void put_row(const mxp_screen *screen, const mxp_row_key *key, const mxp_
 }
 
 static void put_others(const mxp_screen *screen, const mxp_contributions *found, size_t shown,
-                       mxp_text_table *table)
+                       int64_t all_ns, mxp_text_table *table)
 {
     int64_t ns[MXP__SIDES] = {0};
     for (size_t i = shown; i < found->count; i++) {
@@ -255,10 +269,17 @@ static void put_others(const mxp_screen *screen, const mxp_contributions *found,
         ns[MXP__AFTER] += found->all[i].ns[MXP__AFTER];
     }
     if (shown < found->count) {
-        mxp__strbuf_printf(mxp__text_cell(table), "%zu others", found->count - shown);
-        put_times(screen, ns, found->ns[MXP__AFTER] - found->ns[MXP__BEFORE], table);
+        mxp__strbuf_printf(mxp__text_cell(table), "%zu %s", found->count - shown,
+                           found->count - shown == 1 ? "other" : "others");
+        put_times(screen, ns, all_ns, table);
         mxp__text_row(table, MXP_LOOK_FAINT);
     }
+}
+
+// Shares of a difference that is noise would be noise over noise.
+static bool has_shares(const mxp_judged *wall)
+{
+    return wall->test.splits == 0 || wall->test.p <= 0.05;
 }
 
 static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
@@ -269,11 +290,12 @@ static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mx
         {"before", MXP_COLUMN_RIGHT, 0},
         {"after", MXP_COLUMN_RIGHT, 0},
         {"change", MXP_COLUMN_RIGHT, 0},
-        {"of it", MXP_COLUMN_RIGHT, 1},
+        {has_shares(&diff->comparison.wall) ? "of it" : "", MXP_COLUMN_RIGHT, 1},
         {"", MXP_COLUMN_LEFT, 2},
     };
     const mxp_contributions *found = &diff->contributions;
-    const int64_t all_ns = found->ns[MXP__AFTER] - found->ns[MXP__BEFORE];
+    const int64_t change_ns = found->ns[MXP__AFTER] - found->ns[MXP__BEFORE];
+    const int64_t all_ns = has_shares(&diff->comparison.wall) ? change_ns : 0;
     mxp_text_table table;
     mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof *columns);
     const size_t shown = found->count < diff->rows_shown ? found->count : diff->rows_shown;
@@ -281,7 +303,7 @@ static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mx
         put_row(screen, &diff->comparison.rows.path.all[found->all[i].row], &found->all[i], all_ns,
                 &table);
     }
-    put_others(screen, found, shown, &table);
+    put_others(screen, found, shown, all_ns, &table);
     mxp__strbuf_puts(mxp__text_cell(&table), "a step");
     put_times(screen, found->ns, all_ns, &table);
     mxp__text_row(&table, MXP_LOOK_TOTAL);
@@ -298,7 +320,7 @@ static void put_slower(const mxp_screen *screen, const mxp_diff *diff, mxp_strbu
         mxp__put_row_name(&diff->comparison.rows.operators.all[row->row], &name);
         mxp__strbuf_puts(out, "warning: ");
         mxp__put_label(screen, mxp__strbuf_text(&name), name.length, out);
-        mxp__strbuf_puts(out, " runs longer beside the path: ");
+        mxp__strbuf_puts(out, " runs longer beside the path:\n    ");
         mxp__put_duration(screen, (double)row->ns[MXP__BEFORE], out);
         mxp__strbuf_puts(out, " -> ");
         mxp__put_duration(screen, (double)row->ns[MXP__AFTER], out);
@@ -313,8 +335,8 @@ static void put_refusal(const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_differences *differences = &diff->differences;
     mxp__strbuf_printf(out,
-                       "Refused: these are different programs. %zu rows are common to both, of %zu "
-                       "before and %zu after.\n--force compares them all the same.\n",
+                       "Refused: these are different programs.\n%zu rows are common to both, of "
+                       "%zu before and %zu after.\n--force compares them all the same.\n",
                        differences->common_rows, differences->rows[MXP__BEFORE],
                        differences->rows[MXP__AFTER]);
 }

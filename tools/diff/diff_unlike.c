@@ -108,9 +108,12 @@ void mxp__diff_put_differences(const mxp_screen *screen, const mxp_diff *diff, m
                            has_operators ? ", with the same shapes, run the same way" : "");
         return;
     }
-    mxp__strbuf_printf(out, "Not the same but for times: %.4g -> %.4g %s a step\n",
-                       differences->operators[MXP__BEFORE], differences->operators[MXP__AFTER],
-                       has_operators ? "operators" : "spans");
+    mxp__strbuf_puts(out, "What differs besides times:\n");
+    if (differences->call_count > 0) {
+        mxp__strbuf_printf(out, "    %s a step: %.4g -> %.4g\n",
+                           has_operators ? "operators" : "spans",
+                           differences->operators[MXP__BEFORE], differences->operators[MXP__AFTER]);
+    }
     put_calls(screen, &rows->operators, differences->calls, differences->call_count, out);
     if (differences->call_count == 0) {
         put_shapes(screen, diff, out);

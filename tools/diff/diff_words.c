@@ -24,7 +24,8 @@ void mxp__put_signed_percent(double share, mxp_strbuf *out)
         mxp__strbuf_puts(out, "unbounded");
         return;
     }
-    mxp__strbuf_printf(out, fabs(share) < 0.995 ? "%+.1f %%" : "%+.0f %%", 100 * share);
+    const double shown = fabs(share) < 0.0005 ? 0 : share;  // and no "-0.0 %"
+    mxp__strbuf_printf(out, fabs(shown) < 0.995 ? "%+.1f %%" : "%+.0f %%", 100 * shown);
 }
 
 void mxp__put_p(double p, mxp_strbuf *out)
@@ -53,10 +54,6 @@ void mxp__put_judgement(const mxp_judged *judged, mxp_strbuf *out)
     mxp__put_signed_percent(ratio - 1, out);
     if (judged->test.splits > 0) {
         put_test(judged, out);
-    }
-    if (!isnan(judged->smallest)) {
-        mxp__strbuf_printf(out, "; a change of %.1f %% or more would have been seen",
-                           100 * judged->smallest);
     }
 }
 

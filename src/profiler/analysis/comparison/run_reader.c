@@ -63,10 +63,10 @@ static void make_whole(run_reader *reader)
 {
     mxp_steps *steps = &reader->steps;
     reader->whole = (mxp_step_window){.begin_ns = steps->first_ns,
-                               .mark_ns = steps->first_ns,
-                               .end_ns = steps->last_ns,
-                               .cpu_ns = MXP__NOT_RECORDED,
-                               .run_delay_ns = MXP__NOT_RECORDED};
+                                      .mark_ns = steps->first_ns,
+                                      .end_ns = steps->last_ns,
+                                      .cpu_ns = MXP__NOT_RECORDED,
+                                      .run_delay_ns = MXP__NOT_RECORDED};
     reader->chosen[0] = steps->last_ns > steps->first_ns;
 }
 
