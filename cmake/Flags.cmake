@@ -69,3 +69,12 @@ function(mxp_link_shared library map)
     target_link_options(${library} PRIVATE -Wl,-z,defs)
   endif()
 endfunction()
+
+# Vectors of 16 bytes are what every processor has; how wider ones are asked for. None contracts
+# a product and a sum into one operation: that is for who wants it.
+set(mxp_flags_32)
+set(mxp_flags_64)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(mxp_flags_32 -mavx2)
+  set(mxp_flags_64 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
+endif()

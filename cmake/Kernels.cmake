@@ -19,15 +19,6 @@ elseif(MXNET_DNNL)
   message(STATUS "oneDNN not found: libmxnet is built without its kernels")
 endif()
 
-# Vectors of 16 bytes are what every processor has; how wider ones are asked for. None contracts
-# a product and a sum into one operation: that is for who wants it.
-set(mxp_flags_32)
-set(mxp_flags_64)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  set(mxp_flags_32 -mavx2)
-  set(mxp_flags_64 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
-endif()
-
 # mxp_wide_kernels(): all of src/runtime/op/kernels, once per width of vectors: the folder decides.
 # `mxp_wide_objects` are the objects. All widths compute the same: only what no result shows (errno,
 # flags of exceptions) is given up. A build for a debugger or a sanitizer keeps its lines.

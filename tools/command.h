@@ -20,6 +20,7 @@
     X(info)             \
     X(report)           \
     X(memory)           \
+    X(roof)             \
     X(path)             \
     X(whatif)           \
     X(diff)             \

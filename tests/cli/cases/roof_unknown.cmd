@@ -1,0 +1,1 @@
+mxprof roof sample.mxp
