@@ -22,10 +22,8 @@ function(mxp_compression name headers archive)
   set(mxp_missing ${mxp_missing} ${name} PARENT_SCOPE)
 endfunction()
 
-file(GLOB command_sources CONFIGURE_DEPENDS tools/*.c tools/export/*.c tools/instances/*.c
-  tools/report/*.c)
 file(GLOB command_sources CONFIGURE_DEPENDS
-  tools/*.c tools/diff/*.c tools/export/*.c tools/instances/*.c)
+  tools/*.c tools/diff/*.c tools/export/*.c tools/instances/*.c tools/report/*.c)
 file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
 file(GLOB text_sources CONFIGURE_DEPENDS tools/text/*.c)
 file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c tools/image/*.c)

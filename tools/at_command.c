@@ -321,8 +321,8 @@ static int at(const mxp_command *command, const char *file, const at_options *op
     }
     if (code < 0) {
         code = mxp__output_print(command, &self.out);
-        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
+    code = mxp__input_end(&input, code);
     mxp__strbuf_fini(&self.out);
     mxp__input_close(&input);
     return code;

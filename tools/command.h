@@ -132,6 +132,9 @@ void mxp__input_unread(const mxp_command *command, mxp_input *input,
                        const struct mxp_recovery_loss *lost);
 // The exit code of a command whose work went well: a damaged file makes it MXP_EXIT_ERROR.
 int mxp__input_exit_code(const mxp_input *input);
+// The same of one that ended in `code`: MXP_EXIT_UNKNOWN of a damaged file is MXP_EXIT_ERROR, since
+// what was asked may have been in what is damaged.
+int mxp__input_end(const mxp_input *input, int code);
 
 // Error line on stderr from the last error's detail; returns MXP_EXIT_ERROR.
 int mxp__command_failed(const mxp_command *command);

@@ -322,3 +322,9 @@ int mxp__input_exit_code(const mxp_input *input)
     bool is_whole = !input->damaged && input->left_out == 0 && !mxp__lost_pages_any();
     return is_whole ? MXP_EXIT_FINE : MXP_EXIT_ERROR;
 }
+
+int mxp__input_end(const mxp_input *input, int code)
+{
+    bool may_be_there = code == MXP_EXIT_FINE || code == MXP_EXIT_UNKNOWN;
+    return may_be_there && mxp__input_exit_code(input) != MXP_EXIT_FINE ? MXP_EXIT_ERROR : code;
+}

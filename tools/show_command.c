@@ -350,8 +350,8 @@ static int show(const mxp_command *command, const char *file, const show_options
     }
     if (code == MXP_EXIT_FINE) {
         code = mxp__output_print(command, &self.out);
-        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
+    code = mxp__input_end(&input, code);
     mxp__collected_fini(&self.found);
     mxp__strbuf_fini(&self.title);
     mxp__strbuf_fini(&self.out);

@@ -168,12 +168,11 @@ static int print(topping *self)
     if (self->slowest.is_damaged) {
         mxp__input_cut_short(self->command, self->input);
     }
-    if (code >= 0) {
-        return code;
+    if (code < 0) {
+        (self->options->json ? put_json : put_text)(self, &self->out);
+        code = mxp__output_print(self->command, &self->out);
     }
-    (self->options->json ? put_json : put_text)(self, &self->out);
-    code = mxp__output_print(self->command, &self->out);
-    return code == MXP_EXIT_FINE ? mxp__input_exit_code(self->input) : code;
+    return mxp__input_end(self->input, code);
 }
 
 static int top(const mxp_command *command, const char *file, const top_options *options,

@@ -38,7 +38,8 @@ def subcommands():
 
 
 # Every subcommand that reads a file, as it is called before the file's name.
-READERS = [name + (" -o out.mxp" if "-o, --output" in help_of(name) else "") for name in subcommands()
+WANTS = {"show": " --from 0", "at": " -1ms"}  # what else it must be told
+READERS = [name + (" -o out.mxp" if "-o, --output" in help_of(name) else WANTS.get(name, "")) for name in subcommands()
            if re.search(rf"^usage: mxprof {name} .*FILE", help_of(name), re.MULTILINE)]
 PRINTERS = [call for call in READERS if "-o" not in call]
 

@@ -10,7 +10,6 @@
 #include "base/fail.h"
 #include "base/strbuf.h"
 #include "profiler/analysis/path.h"
-#include "profiler/analysis/skim.h"
 #include "profiler/export/scope_path.h"
 
 typedef struct row_cache {
@@ -248,17 +247,17 @@ static int add_span(run_reader *reader, const mxp_event *event)
 
 static int read_range(run_reader *reader, const mxp_record_range *range)
 {
-    const uint64_t operators = MXP__KINDS(MXP_KIND_OPERATOR) | MXP__KINDS(MXP_KIND_HIDDEN);
-    const uint64_t spans = MXP__KINDS(MXP_KIND_SPAN) | MXP__KINDS(MXP_KIND_SPAN_LONG);
     const bool has_operators = reader->run->has_operators;
-    mxp_skimmed skimmed = {0};
     mxp_decoder decoder;
     mxp_event event;
     int error = MXP_OK;
     mxp__decoder_begin(&decoder, reader->source->timebase, range);
-    while (error == MXP_OK &&
-           mxp__skim_next(&decoder, has_operators ? operators : spans, &skimmed, &event) == 1) {
-        error = has_operators ? add_operator(reader, &event) : add_span(reader, &event);
+    while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
+        if (has_operators && mxp__event_is_operator(&event)) {
+            error = add_operator(reader, &event);
+        } else if (!has_operators && event.kind == MXP_KIND_SPAN) {
+            error = add_span(reader, &event);
+        }
     }
     return error;
 }
