@@ -75,22 +75,35 @@ static void run_back(walker *walk, uint32_t op)
     back_to(walk, at->start_ns, sends ? MXP__PATH_COMMUNICATION : MXP__PATH_RUN, op, at->thread);
 }
 
-// The custom operator whose function a thread of them was running.
-static uint32_t custom_operator(const mxp_graph *graph, uint32_t thread, int64_t ns)
+// The last task that a thread of custom operators had taken before `ns`, or null.
+static const mxp_graph_wait *task_before(const mxp_graph *graph, uint32_t thread, int64_t ns)
 {
-    size_t i = mxp__graph_wait_before(graph, thread, ns);
-    while (i != SIZE_MAX && graph->threads[thread].waits[i].what != MXP_WAIT_TASK) {
+    const mxp_graph_wait *waits = graph->threads[thread].waits;
+    size_t i = mxp__graph_wait_before(graph, thread, ns - 1);
+    while (i != SIZE_MAX && waits[i].what != MXP_WAIT_TASK) {
         i = i == 0 ? SIZE_MAX : i - 1;
     }
-    return i == SIZE_MAX ? MXP__NO_OP : graph->threads[thread].waits[i].op;
+    return i == SIZE_MAX ? NULL : &waits[i];
+}
+
+// Functions of custom operators, one after another.
+static void custom_back(walker *walk, int64_t to_ns)
+{
+    const uint32_t thread = walk->thread;
+    int64_t from_ns = INT64_MAX;
+    while (from_ns > to_ns && walk->at_ns > to_ns && !walk->out_of_memory) {
+        const mxp_graph_wait *task = task_before(walk->graph, thread, walk->at_ns);
+        from_ns = task != NULL && task->end_ns > to_ns ? task->end_ns : to_ns;
+        back_to(walk, from_ns, MXP__PATH_CUSTOM, task != NULL ? task->op : MXP__NO_OP, thread);
+    }
 }
 
 static void host_back(walker *walk, int64_t to_ns)
 {
     const uint32_t thread = walk->thread;
     if (walk->graph->threads[thread].role == MXP__ROLE_CUSTOM) {
-        const uint32_t op = custom_operator(walk->graph, thread, walk->at_ns);
-        back_to(walk, to_ns, MXP__PATH_CUSTOM, op, thread);
+        to_ns = to_ns < walk->begin_ns ? walk->begin_ns : to_ns;
+        custom_back(walk, to_ns);
     } else {
         back_to(walk, to_ns, MXP__PATH_HOST, MXP__NO_OP, thread);
     }
@@ -238,7 +251,10 @@ static void leave_wait(walker *walk, const mxp_graph_wait *wait)
     host_back(walk, wait->end_ns);
     if (wait->op == MXP__NO_OP) {
         const int64_t end_ns = walk->at_ns;
-        back_to(walk, wait->begin_ns, kind_of_wait(wait), MXP__NO_OP, walk->thread);
+        // It has no record, or ended before the window, where there are no records to be found.
+        const bool was_before = wait->what <= MXP_WAIT_ALL && wait->begin_ns <= walk->begin_ns;
+        back_to(walk, wait->begin_ns, was_before ? MXP__PATH_WAKE : kind_of_wait(wait), MXP__NO_OP,
+                walk->thread);
         if (walk->at_ns == end_ns) {  // a task from nowhere that took no time
             give_up(walk);
         } else if (!walk->out_of_memory) {
