@@ -74,7 +74,8 @@ static const char *text_of(const search *in, mxp_change_kind kind, uint32_t id)
 // The name, scope or call of a row, 0: it has none of this kind.
 static uint32_t id_of(const search *in, const mxp_path_row *row, mxp_change_kind kind)
 {
-    const bool is_run = row->kind == MXP__PATH_RUN || row->kind == MXP__PATH_COMMUNICATION;
+    const bool is_run = row->kind == MXP__PATH_RUN || row->kind == MXP__PATH_COMMUNICATION ||
+                        row->kind == MXP__PATH_CUSTOM;
     if (kind == MXP_CHANGE_CALL) {
         return mxp__path_kind_is_host(row->kind) ? row->name : 0;
     }

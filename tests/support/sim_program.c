@@ -224,6 +224,7 @@ static void make_custom(artist *a, sim_op *op)
     }
     sim_op *last = sim_op_new(a->program, SIM_NAME_CUSTOM_WAIT, 400);
     last->kind = SIM_OP_COMPLETER;
+    last->may_be_inline = one_in(a, 2);
     sim_op_reads(last, in);
     sim_op_reads(last, out);
     if (one_in(a, 2)) {

@@ -70,6 +70,8 @@ typedef struct sim_op {
     const struct sim_op *child;  // pushed from inside when it has run child_at_ns
     uint32_t child_at_ns;
     const struct sim_op *nested;  // of a completer: runs inside of it, behind the completion
+    bool may_be_inline;  // a completer that runs in no time inside of its push, if nothing is to be
+                         // waited for
 } sim_op;
 
 typedef enum sim_action_kind {

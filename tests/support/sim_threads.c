@@ -74,12 +74,38 @@ static int64_t run_inline(engine *e, actor *a, const sim_op *op, int64_t now)
     return ran->end_ns;
 }
 
+static bool has_nothing_to_wait_for(const engine *e, const sim_op *op)
+{
+    bool pending = false;
+    for (uint32_t i = 0; i < op->var_count; i++) {
+        const variable *var = &e->vars[op->vars[i] & ~MXP_VARIABLE_WRITTEN];
+        pending |= var->writer != SIM_NONE && !e->run->ops[var->writer].is_over;
+    }
+    return !pending;
+}
+
+static void complete_inline(engine *e, actor *a, const sim_op *op, int64_t now)
+{
+    sim_op *quick = sim_arena_take(e->run->arena, sizeof *quick);
+    *quick = *op;
+    quick->run_ns = 0;
+    run_inline(e, a, quick, now);
+    sim_ran *custom = &e->run->ops[a->task];
+    custom->completer = (int)e->run->op_count - 1;
+    custom->end_ns = now;
+    custom->thread = a->thread;
+    custom->chain_end = a->chain;
+    sim_op_over(e, a->task, now);
+}
+
 static void do_push(engine *e, actor *a, const sim_action *action, int64_t now)
 {
     span_open(a, SIM_NAME_CALL, now);
     int64_t at = now;
     if (action->op->kind == SIM_OP_INLINE) {
         at = run_inline(e, a, action->op, now);
+    } else if (action->op->may_be_inline && has_nothing_to_wait_for(e, action->op)) {
+        complete_inline(e, a, action->op, now);
     } else {
         sim_op_push(e, action->op, a, now, a->chain, now);
     }

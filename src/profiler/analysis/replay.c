@@ -302,6 +302,7 @@ static void go_op(replay *run, uint32_t op)
                               ? fine(run, at->start_ns)
                               : start + distance(graph->ops[at->inner_of].start_ns, at->start_ns);
         set_end(run, op, run->starts[op] + distance(at->start_ns, at->end_ns));
+        end_completed(run, op);
         return;
     }
     if (mxp__graph_is_inline(graph, op)) {
@@ -310,6 +311,7 @@ static void go_op(replay *run, uint32_t op)
         host_jump(run, at->thread, at->start_ns, start);
         set_end(run, op, start + run_time(run, op));
         host_jump(run, at->thread, at->end_ns, run->ends[op]);
+        end_completed(run, op);
         return;
     }
     int64_t *worker = NULL;
@@ -378,6 +380,11 @@ static void go_wait(replay *run, uint32_t at)
         return;
     }
     const int64_t begin = host_at(run, thread, wait->begin_ns);
+    if (wait->what == MXP_WAIT_TASK) {
+        const double factor = factor_of(run, &run->graph->ops[run->plan->wait_ops[at]]);
+        run->maps[thread].task_factor = factor;
+        run->out->changed += factor != 1;
+    }
     if (is_left_out(run, wait)) {
         host_jump(run, thread, wait->end_ns, begin);
         return;

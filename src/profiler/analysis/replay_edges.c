@@ -24,12 +24,26 @@ typedef struct weaver {
     mxp_id_map variables;
     one_read *reads;
     size_t read_count, read_capacity;
+    size_t first;  // edge of the operator at hand
     uint32_t free_read;  // a chain of reads that a write has done with
 } weaver;
+
+static bool has_edge(const mxp_replay_plan *plan, size_t first, uint32_t to)
+{
+    for (size_t i = first; i < plan->edge_count; i++) {
+        if (plan->edges[i] == to) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static int add_edge(weaver *weave, uint32_t to)
 {
     mxp_replay_plan *plan = weave->plan;
+    if (has_edge(plan, weave->first, to)) {
+        return MXP_OK;
+    }
     if (mxp__grow(&plan->edges, &plan->edge_capacity, plan->edge_count + 1, sizeof *plan->edges) !=
         MXP_OK) {
         return mxp__fail_memory(mxp__replay_memory);
@@ -89,18 +103,8 @@ static int take_use(weaver *weave, uint32_t op, uint32_t use)
     return error;
 }
 
-static bool has_edge(const mxp_replay_plan *plan, size_t first, uint32_t to)
-{
-    for (size_t i = first; i < plan->edge_count; i++) {
-        if (plan->edges[i] == to) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // What released it is an edge, whether or not a variable says so.
-static int take_release(weaver *weave, uint32_t op, size_t first)
+static int take_release(weaver *weave, uint32_t op)
 {
     mxp_replay_plan *plan = weave->plan;
     if (plan->graph->ops[op].released_by == 0) {
@@ -111,7 +115,7 @@ static int take_release(weaver *weave, uint32_t op, size_t first)
         plan->unknown_releases += plan->graph->ops[op].ready_ns > plan->graph->from_ns;
         return MXP_OK;
     }
-    return has_edge(plan, first, releaser) ? MXP_OK : add_edge(weave, releaser);
+    return add_edge(weave, releaser);
 }
 
 static int weave_op(weaver *weave, uint32_t op)
@@ -123,15 +127,15 @@ static int weave_op(weaver *weave, uint32_t op)
         graph->ops[op].inner_of != MXP__NO_OP) {
         return MXP_OK;  // waits for the member before it, or moves with what it is in
     }
-    const size_t first = plan->edge_count;
-    plan->edge_first[head] = (uint32_t)first;
+    weave->first = plan->edge_count;
+    plan->edge_first[head] = (uint32_t)weave->first;
     const uint32_t count = mxp__graph_use_count(graph, head);
     int error = MXP_OK;
     for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
         error = take_use(weave, head, mxp__graph_use(graph, head, i));
     }
     if (error == MXP_OK) {
-        error = take_release(weave, head, first);
+        error = take_release(weave, head);
     }
     plan->edge_ends[head] = (uint32_t)plan->edge_count;
     return error;
@@ -143,9 +147,14 @@ static void weave_wait(weaver *weave, uint32_t at)
     const mxp_graph_wait *wait = &plan->graph->waits[at];
     plan->wait_ops[at] = wait->op;
     const bool is_for_one = wait->what == MXP_WAIT_WRITTEN || wait->what == MXP_WAIT_UNUSED;
-    if (wait->op == MXP__NO_OP && is_for_one && wait->variable != 0) {
-        const variable *var = mxp__id_map_find(&weave->variables, (uint64_t)wait->variable + 1);
-        plan->wait_ops[at] = var != NULL && var->writer != 0 ? var->writer - 1 : MXP__NO_OP;
+    const bool has_blocked = (wait->flags & MXP_WAIT_BLOCKED) != 0;
+    if (wait->op != MXP__NO_OP || !is_for_one || has_blocked || wait->variable == 0) {
+        return;
+    }
+    const variable *var = mxp__id_map_find(&weave->variables, (uint64_t)wait->variable + 1);
+    const uint32_t writer = var != NULL && var->writer != 0 ? var->writer - 1 : MXP__NO_OP;
+    if (writer != MXP__NO_OP && plan->graph->ops[writer].push_ns <= wait->begin_ns) {
+        plan->wait_ops[at] = writer;
     }
 }
 

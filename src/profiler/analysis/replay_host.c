@@ -25,10 +25,12 @@ int mxp__host_map_begin(const mxp_graph *graph, const mxp_changes *changes, uint
                           .changes = changes,
                           .thread = &graph->threads[thread],
                           .covered_ns = graph->from_ns,
+                          .task_factor = 1,
                           .piece = SIZE_MAX};
-    // What a custom operator's function does is not the program's; calls are calls everywhere.
+    // What a custom operator's function does is the operator's; calls are calls everywhere.
     map->is_scaled = changes->by_call != NULL || changes->prefetch_input ||
-                     (changes->host != 1 && map->thread->role == MXP__ROLE_PROGRAM);
+                     (changes->host != 1 && map->thread->role == MXP__ROLE_PROGRAM) ||
+                     map->thread->role == MXP__ROLE_CUSTOM;
     return add_point(map, graph->from_ns, 0, 1);
 }
 
@@ -65,7 +67,7 @@ static void seek_piece(mxp_host_map *map)
 static double factor_of(mxp_host_map *map, const mxp_graph_host *piece)
 {
     const mxp_changes *changes = map->changes;
-    double factor = map->thread->role == MXP__ROLE_PROGRAM ? changes->host : 1;
+    double factor = map->thread->role == MXP__ROLE_PROGRAM ? changes->host : map->task_factor;
     if (changes->by_call != NULL && piece != NULL && piece->name < map->graph->source->name_count) {
         factor *= changes->by_call[piece->name];
     }
@@ -155,5 +157,5 @@ int mxp__host_map_jump(mxp_host_map *map, int64_t ns, int64_t new_fine)
     map->covered_ns = ns > map->covered_ns ? ns : map->covered_ns;
     seek_piece(map);
     const mxp_graph_host *piece = map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
-    return add_point(map, ns, new_fine, map->is_scaled ? factor_of(map, piece) : 1);
+    return add_point(map, ns, new_fine, factor_of(map, piece));
 }

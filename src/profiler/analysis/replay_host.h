@@ -26,6 +26,7 @@ typedef struct mxp_host_map {
     int64_t covered_ns;  // up to here factors are known
     size_t piece;  // of the thread's, at covered_ns; SIZE_MAX: before the first
     bool is_scaled, in_input;
+    double task_factor;  // of the custom operator's function that the thread runs
     int64_t input_begin_ns;
     int64_t loaded_fine, taken_fine[2];  // batches: the last one that is loaded; the last two taken
     uint64_t changed;

@@ -200,6 +200,11 @@ static void go_op(slackening *on, uint32_t op)
     if (!is_own || !mxp__graph_is_inline(graph, op)) {
         bound_by_all(on, op);
     }
+    for (uint32_t done = on->plan->completed[op]; done != MXP__NO_OP;
+         done = on->plan->also_completed[done]) {
+        bound_by_step(on, done);
+        on->ends[op] = least(on->ends[op], on->ends[done]);
+    }
     if (at->inner_of != MXP__NO_OP) {
         on->starts[at->inner_of] = least(on->starts[at->inner_of], on->ends[op]);
         return;
@@ -207,11 +212,6 @@ static void go_op(slackening *on, uint32_t op)
     if (mxp__graph_is_inline(graph, op)) {
         go_inline(on, op);
         return;
-    }
-    for (uint32_t done = on->plan->completed[op]; done != MXP__NO_OP;
-         done = on->plan->also_completed[done]) {
-        bound_by_step(on, done);
-        on->ends[op] = least(on->ends[op], on->ends[done]);
     }
     take_bulk(on, op);
     const bool is_completed =
