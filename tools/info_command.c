@@ -8,15 +8,19 @@
 
 #include "base/text.h"
 #include "coverage.h"
+#include "info_json.h"
 #include "overview.h"
 #include "profiler/clock/clock.h"
 #include "profiler/trace/loss.h"
 #include "profiler/trace/merge.h"
+#include "recorded_config.h"
 
 static const char help[] =
     "mxprof info tells what a trace holds, and whether anything is missing from it.\n"
     "\n"
-    "usage: mxprof info FILE|DIRECTORY\n"
+    "usage: mxprof info [--json] FILE|DIRECTORY\n"
+    "\n"
+    "  --json   as JSON, times in ns, and all that the program noted about itself\n"
     "\n"
     "  file     the file, the profiler it was imported from, its size, whether it is whole\n"
     "  written  when recording began, and by which process; whether that has finished the file,\n"
@@ -242,6 +246,18 @@ static bool is_shown_already(const char *key)
     return false;
 }
 
+static void put_info_value(const mxp_info_pair *pair, mxp_strbuf *out)
+{
+    mxp_strbuf words = {0};
+    bool is_config = strcmp(pair->key, "config") == 0;
+    if (is_config) {
+        mxp__recorded_config_put(pair->value, &words);
+    }
+    const char *text = is_config ? mxp__strbuf_text(&words) : pair->value;
+    mxp__json_string(out, text, strlen(text));
+    mxp__strbuf_fini(&words);
+}
+
 static void print_info(const mxp_source *source, mxp_strbuf *out)
 {
     const char *label = "info     ";
@@ -251,7 +267,7 @@ static void print_info(const mxp_source *source, mxp_strbuf *out)
         }
         mxp__strbuf_printf(out, "%s%s = ", label, source->info[i].key);
         label = "         ";
-        mxp__json_string(out, source->info[i].value, strlen(source->info[i].value));
+        put_info_value(&source->info[i], out);
         mxp__strbuf_putc(out, '\n');
     }
 }
@@ -305,8 +321,19 @@ static int print_process(const mxp_input *input, const mxp_summary *summary, mxp
     return MXP_OK;
 }
 
-// `text`: the processes one after the other.
-static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *text)
+static int json_process(mxp_json *json, const mxp_input *input, const mxp_summary *summary)
+{
+    mxp_coverage coverage;
+    int error = mxp__coverage_make(input->source, &coverage);
+    if (error == MXP_OK) {
+        mxp__info_json_process(json, input->source, summary, &coverage);
+        mxp__coverage_fini(&coverage);
+    }
+    return error;
+}
+
+// `text`: the processes one after the other; or as members of `json`, if that is not null.
+static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *text, mxp_json *json)
 {
     mxp_input one = *input;
     for (size_t i = 0; (one.source = mxp__source_process(input->source, i)) != NULL; i++) {
@@ -315,8 +342,9 @@ static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *tex
         if (error != MXP_OK) {
             return error;
         }
-        mxp__strbuf_puts(text, i == 0 ? "" : "\n");
-        error = print_process(&one, &summary, text);
+        mxp__strbuf_puts(text, i == 0 || json != NULL ? "" : "\n");
+        error =
+            json != NULL ? json_process(json, &one, &summary) : print_process(&one, &summary, text);
         mxp__summary_fini(&summary);
         if (error != MXP_OK) {
             return error;
@@ -327,10 +355,19 @@ static int print_each(const mxp_command *self, mxp_input *input, mxp_strbuf *tex
     return MXP_OK;
 }
 
+static int print_json(const mxp_command *self, mxp_input *input, mxp_strbuf *out)
+{
+    mxp_json json = {.out = out};
+    mxp__info_json_begin(&json, input);
+    int error = print_each(self, input, out, &json);
+    mxp__info_json_end(&json, input);
+    return error;
+}
+
 static int print_processes(const mxp_command *self, mxp_input *input, mxp_strbuf *out)
 {
     mxp_strbuf text = {0};
-    int error = print_each(self, input, &text);
+    int error = print_each(self, input, &text, NULL);
     print_file(input, out);  // now it is known whether all of it can be read
     mxp__strbuf_append(out, mxp__strbuf_text(&text), text.length);
     mxp__strbuf_fini(&text);
@@ -339,7 +376,8 @@ static int print_processes(const mxp_command *self, mxp_input *input, mxp_strbuf
 
 static int run(const mxp_command *self, int count, char **arguments)
 {
-    static const mxp_option options[] = {{.name = NULL}};
+    int json = 0;
+    const mxp_option options[] = {{.name = "--json", .number = &json}, {.name = NULL}};
     const char *file;
     int code = mxp__options_parse(self, options, count, arguments, &file);
     if (code >= 0) {
@@ -350,7 +388,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         return MXP_EXIT_ERROR;
     }
     mxp_strbuf out = {0};
-    if (print_processes(self, &input, &out) != MXP_OK) {
+    if ((json ? print_json : print_processes)(self, &input, &out) != MXP_OK) {
         code = mxp__command_failed(self);
     } else {
         code = mxp__output_print(self, &out);

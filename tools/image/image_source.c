@@ -17,7 +17,9 @@ enum {
     NAME_BYTES_MOST = 1 << 20,
     POINTS_MOST = 1 << 16,
     SEGMENTS_MOST = 1 << 20,
-    PAIRS = 8
+    PAIRS = 8,  // of our own
+    NOTES_MOST = 64,
+    NOTE_BYTES = 512
 };
 
 typedef struct name_place {
@@ -33,8 +35,9 @@ struct mxp_image_source {
     name_place *names;
     size_t name_capacity;
     mxp_strbuf texts;
-    mxp_info_pair pairs[PAIRS];
+    mxp_info_pair pairs[PAIRS + NOTES_MOST];
     char values[PAIRS][128];
+    char note_texts[NOTES_MOST][2][NOTE_BYTES];
 };
 
 mxp_source *mxp__image_source(mxp_image_source *self)
@@ -189,6 +192,34 @@ static void add_facts(mxp_image_source *self, const mxp_image_anchor *anchor)
     }
 }
 
+// As much of a text as there is before the memory ends, and up to its zero.
+static void read_text(const mxp_memory_image *image, uint64_t address, char text[NOTE_BYTES])
+{
+    size_t room = NOTE_BYTES - 1, there = room;
+    memset(text, 0, NOTE_BYTES);
+    while (there > 0 && !mxp__image_read(image, address, text, there)) {
+        there /= 2;
+    }
+    text[there] = '\0';
+}
+
+static void add_notes(mxp_image_source *self, const mxp_image_anchor *anchor)
+{
+    for (uint32_t i = 0; i < anchor->notes_most && i < NOTES_MOST; i++) {
+        mxp_image_note note = {0, 0};
+        mxp__image_read(self->image, anchor->notes + i * sizeof note, &note, sizeof note);
+        if (note.key == 0) {
+            return;
+        }
+        read_text(self->image, note.key, self->note_texts[i][0]);
+        read_text(self->image, note.value, self->note_texts[i][1]);
+        if (self->note_texts[i][0][0] != '\0' && self->note_texts[i][1][0] != '\0') {
+            self->pairs[self->source.info_count++] =
+                (mxp_info_pair){self->note_texts[i][0], self->note_texts[i][1]};
+        }
+    }
+}
+
 // ---- all ---------------------------------------------------------------------------------------
 int mxp__image_source_open(const mxp_memory_image *image, const mxp_image_anchor *anchor,
                            mxp_image_source **opened)
@@ -207,6 +238,7 @@ int mxp__image_source_open(const mxp_memory_image *image, const mxp_image_anchor
     self->source = (mxp_source){
         .pid = anchor->pid, .timebase = &self->timebase, .info = self->pairs, .name = view_name};
     add_facts(self, anchor);
+    add_notes(self, anchor);
     int error = read_clock(self, anchor);
     return error == MXP_OK ? read_names(self, anchor) : error;
 }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <mxprof/foreign.h>
 #include <mxprof/gate.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -67,6 +68,21 @@ static int command_of(const mxp_config *config)
     return config->info_command == MXP_COMMAND_DEFAULT ? normal : config->info_command;
 }
 
+// How the trace came to be as it is: why something is not in it, why it begins where it begins. The
+// policy and the limit have lines of their own.
+static int note_config(const mxp_config *config)
+{
+    char text[320];
+    snprintf(text, sizeof text,
+             "classes=%u store=%d statistics_only=%d continuous_dump=%d dump_period=%g "
+             "names_limit=%u snapshot_ms=%g snapshot_signal=%d snapshot_step_factor=%g "
+             "snapshot_counter=%s",
+             config->classes, config->store, config->statistics_only, config->continuous_dump,
+             config->dump_period_s, config->names_limit, config->snapshot_ms,
+             config->snapshot_signal, config->snapshot_step_factor, config->snapshot_counter);
+    return mxp_info("config", text);
+}
+
 // Lines of outputs by which runs are compared.
 static int note(const mxp_config *config)
 {
@@ -74,7 +90,10 @@ static int note(const mxp_config *config)
     if (error == MXP_OK) {
         error = mxp_info("run.label", config->run_label);
     }
-    return error == MXP_OK ? mxp_info("step_cpu", config->step_cpu != 0 ? "on" : "off") : error;
+    if (error == MXP_OK) {
+        error = mxp_info("step_cpu", config->step_cpu != 0 ? "on" : "off");
+    }
+    return error == MXP_OK ? note_config(config) : error;
 }
 
 int mxp__configure_recorder_locked(mxp_session *session)

@@ -35,7 +35,14 @@ typedef struct mxp_image_anchor {
     uint64_t async;  // MXP_ASYNC_SLOTS slots
     uint64_t modules, module_count;  // the second: of a u32
     char version[16];  // of the library
+    uint64_t notes;  // mxp_image_note entries up to one without a key
+    uint32_t notes_most, reserved;
 } mxp_image_anchor;
+
+// A line of information: addresses of two texts that end in a zero.
+typedef struct mxp_image_note {
+    uint64_t key, value;
+} mxp_image_note;
 
 // An entry of the table of names.
 typedef struct mxp_image_name {

@@ -9,6 +9,7 @@
 
 #include "base/atomic.h"
 #include "base/os/os.h"
+#include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/thread/async_table.h"
 #include "profiler/recorder/thread/modules.h"
@@ -59,6 +60,7 @@ void mxp__image_show(void)
     put_threads(to);
     mxp__names_image(to);
     mxp__modules_image(to);
+    mxp__info_image(to);
     to->async = address(mxp__async_slots());
     for (size_t i = 0; i < sizeof MXP_VERSION_STRING; i++) {
         to->version[i] = MXP_VERSION_STRING[i];

@@ -45,6 +45,15 @@ static struct {
     char *key, *value;  // a key stays where it is
 } notes[NOTES_MAX];
 
+static_assert(sizeof notes[0] == sizeof(mxp_image_note) && offsetof(mxp_image_note, value) == 8,
+              "readers of core files find them there");
+
+void mxp__info_image(volatile mxp_image_anchor *to)
+{
+    to->notes = (uintptr_t)notes;
+    to->notes_most = NOTES_MAX;
+}
+
 static int note_locked(const char *key, char **value)
 {
     assert(mxp__drain_is_held());

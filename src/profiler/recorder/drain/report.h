@@ -5,6 +5,7 @@
 #define MXP_PROF_REPORT_H
 
 #include "profiler/recorder/thread/thread.h"
+#include "profiler/trace/image.h"
 #include "profiler/trace/source.h"
 
 // With what others before it have left under its index.
@@ -33,6 +34,7 @@ int mxp__info_build(mxp_info_list *list);
 int mxp__info_add(mxp_info_list *list, const char *key, const char *value);
 int mxp__info_add_machine(mxp_info_list *list);  // behind `cpu` and `system`
 int mxp__info_add_noted(mxp_info_list *list);
+void mxp__info_image(volatile mxp_image_anchor *to);  // where those are, for core files
 void mxp__info_fini(mxp_info_list *list);
 
 #endif
