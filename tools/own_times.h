@@ -4,20 +4,16 @@
 #ifndef MXP_TOOLS_OWN_TIMES_H
 #define MXP_TOOLS_OWN_TIMES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/strbuf.h"
-#include "profiler/trace/source.h"
+#include "profiler/analysis/time_rows.h"
 
 typedef struct mxp_own_row {
-    size_t category_at, text_at;  // in `texts`
-    uint64_t hash, count, own_ns;
+    uint32_t category, text;  // numbers of texts
+    uint64_t count, own_ns;
     bool overlaps;  // asynchronous spans: all of their time is their own
 } mxp_own_row;
 
 typedef struct mxp_own_category {
-    size_t text_at;  // in `texts`
+    uint32_t text;
     uint64_t count;
 } mxp_own_category;
 
@@ -27,19 +23,17 @@ typedef struct mxp_own_times {
     size_t row_count, row_capacity;
     mxp_own_category *categories;
     size_t category_count, category_capacity;
-    uint32_t *buckets;  // of a row by its texts: its place + 1
-    size_t bucket_count;
     uint64_t spans;
-    mxp_strbuf texts;  // terminated, one behind the other
+    mxp_time_rows all;
 } mxp_own_times;
 
 // Adds the spans and operators of one process. Ranges that cannot be read are left out. 0, or
 // MXP_ENOMEM.
 int mxp__own_times_add(mxp_own_times *times, mxp_source *process);
-// Sorts the rows: most own time first, those that overlap last. Counts `categories`, the largest
+// Makes the rows: most own time first, those that overlap last. Counts `categories`, the largest
 // first. Nothing can be added afterwards. 0, or MXP_ENOMEM.
 int mxp__own_times_rank(mxp_own_times *times);
-const char *mxp__own_times_text(const mxp_own_times *times, size_t at);
+const char *mxp__own_times_text(const mxp_own_times *times, uint32_t text);
 void mxp__own_times_fini(mxp_own_times *times);
 
 #endif

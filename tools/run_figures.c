@@ -130,7 +130,7 @@ static void put_marks(const mxp_run_figures *figures, mxp_strbuf *out)
             others += category->count;
             continue;
         }
-        const char *text = mxp__own_times_text(times, category->text_at);
+        const char *text = mxp__own_times_text(times, category->text);
         mxp__strbuf_puts(out, i == 0 ? "mxprof: marks from " : ", ");
         put_category(out, text);
         mxp__strbuf_puts(out, " (");
@@ -211,10 +211,10 @@ static void put_row(const mxp_run_result *result, const mxp_own_times *times,
                     const mxp_own_row *row, mxp_strbuf *out)
 {
     put_figures(result, row, out);
-    put_clipped(out, mxp__own_times_text(times, row->text_at), NAME_MAX_BYTES);
+    put_clipped(out, mxp__own_times_text(times, row->text), NAME_MAX_BYTES);
     if (times->category_count > 1) {
         mxp__strbuf_puts(out, "  [");
-        put_category(out, mxp__own_times_text(times, row->category_at));
+        put_category(out, mxp__own_times_text(times, row->category));
         mxp__strbuf_putc(out, ']');
     }
     mxp__strbuf_putc(out, '\n');
@@ -306,9 +306,9 @@ static void json_row(const mxp_run_result *result, const mxp_own_times *times,
                      const mxp_own_row *row, mxp_strbuf *out)
 {
     mxp__strbuf_puts(out, "        {");
-    json_text(out, "Category", mxp__own_times_text(times, row->category_at));
+    json_text(out, "Category", mxp__own_times_text(times, row->category));
     mxp__strbuf_puts(out, ", ");
-    json_text(out, "Name", mxp__own_times_text(times, row->text_at));
+    json_text(out, "Name", mxp__own_times_text(times, row->text));
     mxp__strbuf_printf(out, ", \"Count\": %" PRIu64 ", \"Own ms\": ", row->count);
     mxp__json_double(out, (double)row->own_ns / 1e6);
     mxp__strbuf_puts(out, ", \"Percent of Run\": ");
@@ -329,7 +329,7 @@ static void json_figures(const mxp_run_result *result, const mxp_run_figures *fi
     mxp__json_double(out, cost_ms(figures));
     mxp__strbuf_puts(out, ",\n    \"Categories\": {");
     for (size_t i = 0; i < times->category_count; i++) {
-        const char *text = mxp__own_times_text(times, times->categories[i].text_at);
+        const char *text = mxp__own_times_text(times, times->categories[i].text);
         mxp__strbuf_puts(out, i > 0 ? ", " : "");
         mxp__json_string(out, text, strlen(text));
         mxp__strbuf_printf(out, ": %" PRIu64, times->categories[i].count);

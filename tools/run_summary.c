@@ -81,7 +81,7 @@ static void count_brief(mxp_input *input, mxp_run_figures *figures)
         const mxp_own_row *row = &times->rows[i];
         const double cost_ns = (double)row->count * figures->summary.record_cost_ns;
         if ((double)row->own_ns < COSTS * cost_ns &&
-            is_module(input, mxp__own_times_text(times, row->category_at))) {
+            is_module(input, mxp__own_times_text(times, row->category))) {
             figures->brief++;
         }
     }

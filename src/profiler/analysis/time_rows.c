@@ -198,13 +198,14 @@ static bool is_wanted(const pass *self, const mxp_event *event, uint32_t scope, 
            mxp__filter_takes(self->filter, event->name, scope, event->thread, phase);
 }
 
-static int add_duration(mxp_time_row *row, uint64_t duration_ns, uint64_t own_ns)
+static int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
+                        uint64_t own_ns)
 {
     row->count++;
     row->total_ns += duration_ns;
     row->self_ns += own_ns;
     row->longest_ns = duration_ns > row->longest_ns ? duration_ns : row->longest_ns;
-    return mxp__samples_add(&row->durations, duration_ns);
+    return rows->has_no_durations ? MXP_OK : mxp__samples_add(&row->durations, duration_ns);
 }
 
 static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
@@ -250,7 +251,7 @@ static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event
     row->waited_ns += distance_ns(push_ns, ready_ns);
     row->queued_ns += distance_ns(ready_ns, event->begin_ns);
     self->rows->operators++;
-    return add_duration(row, duration_ns, duration_ns);
+    return add_duration(self->rows, row, duration_ns, duration_ns);
 }
 
 static int add_span(pass *self, const mxp_event *event)
@@ -275,7 +276,7 @@ static int add_span(pass *self, const mxp_event *event)
         return error;
     }
     self->rows->spans++;
-    return add_duration(row, duration_ns, own_ns);
+    return add_duration(self->rows, row, duration_ns, own_ns);
 }
 
 static int add_range(pass *self, const mxp_record_range *range)

@@ -32,6 +32,7 @@ typedef struct mxp_time_row {
 // Begins as zeros.
 typedef struct mxp_time_rows {
     mxp_scope_tree scopes;
+    bool has_no_durations;  // set before anything is added: no percentiles are asked for
     mxp_time_row *rows;  // in the order in which they came
     size_t count, capacity;
     mxp_id_map places;
