@@ -60,6 +60,12 @@ static inline double mxp__report_per(const mxp_time_report *report)
     return report->rows.steps > 0 ? (double)report->rows.steps : 1;
 }
 
+// How many of `count` rows are shown: at most `most`, and one more rather than a row "1 others".
+static inline size_t mxp__report_shown(size_t count, size_t most)
+{
+    return count == 0 || count - 1 <= most ? count : most;
+}
+
 // The order of rows where none is asked for: by path where there is one.
 mxp_time_key mxp__report_key(const mxp_time_report *report);
 bool mxp__report_has_operators(const mxp_time_report *report);

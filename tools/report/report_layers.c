@@ -232,7 +232,7 @@ int mxp__report_put_layers(mxp_time_report *report, uint32_t depth, mxp_strbuf *
     layer_table at = {.report = report};
     int error = mxp__layers_make(&report->rows, depth, key, &at.layers);
     if (error == MXP_OK) {
-        at.shown = at.layers.count <= most + 1 ? at.layers.count : most;
+        at.shown = mxp__report_shown(at.layers.count, most);
         error = make_tenths(&at);
     }
     if (error == MXP_OK) {

@@ -202,7 +202,7 @@ static int put_rows(mxp_time_report *report, bool operators, mxp_time_key key, s
         mxp__free(at.order, bytes);
         return at.order == NULL && bytes > 0 ? mxp__fail_memory("the report") : MXP_OK;
     }
-    at.shown = at.count <= most + 1 ? at.count : most;
+    at.shown = mxp__report_shown(at.count, most);
     find_shared_texts(&at);
     int error = make_tenths(&at);
     if (error == MXP_OK) {
