@@ -155,6 +155,23 @@ static void rows_have_the_time_of_the_chosen_steps(void **state)
     unmake(&all);
 }
 
+// Its worker comes to it in the next step.
+static void an_operator_belongs_to_the_step_of_its_push(void **state)
+{
+    (void)state;
+    for (uint64_t number = 1; number <= 2; number++) {
+        made all = {.source = make_source(&all.of)};
+        add_op(all.source, all.of.sgd, all.of.conv0, MXP_PHASE_UPDATE, 99, STEP + 999, STEP + 999,
+               3 * STEP + 1, 3 * STEP + 2);
+        const mxp_choice_wish wish = {.steps = MXP_STEPS_RANGE, .first = number, .last = number};
+        assert_int_equal(mxp__steps_find(all.source, &all.steps), MXP_OK);
+        assert_int_equal(mxp__choice_make(&all.steps, &wish, &all.choice), MXP_OK);
+        assert_int_equal(mxp__time_rows_add(&all.rows, all.source, &all.choice, NULL), MXP_OK);
+        assert_int_equal(all.rows.operators, number == 1 ? 6 : 5);
+        unmake(&all);
+    }
+}
+
 static void a_time_takes_what_begins_in_it(void **state)
 {
     (void)state;
@@ -417,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_have_the_time_of_the_chosen_steps),
+        cmocka_unit_test(an_operator_belongs_to_the_step_of_its_push),
         cmocka_unit_test(a_time_takes_what_begins_in_it),
         cmocka_unit_test(the_path_fills_the_windows),
         cmocka_unit_test(a_filter_takes_rows_and_no_totals),
