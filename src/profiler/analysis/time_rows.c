@@ -403,7 +403,10 @@ static int path_of(mxp_source *process, const mxp_choice *choice, uint32_t threa
     }
     // A window of time is walked as one step.
     mxp_step_window step = {.begin_ns = choice->from_ns, .end_ns = choice->until_ns};
-    const mxp_steps one = {.all = &step, .count = 1, .thread = thread};
+    mxp_steps one = *choice->of;
+    one.all = &step;
+    one.count = 1;
+    one.thread = thread;
     return mxp__path_rows_of_steps(process, &one, NULL, limit_bytes, path);
 }
 
