@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the analyses: of whatever a native file holds, windows of steps follow one another, and
-// the critical path of each fills it without a gap.
+// the critical path of each fills it without a gap; rows, layers and trees of times add up.
 #include <mxprof/error.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/time_tree.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/merge.h"
 #include "seal_file.h"
@@ -72,12 +73,72 @@ static void check_all(mxp_source *source, const mxp_steps *steps)
     mxp__graph_fini(&graph);
 }
 
+// ---- times -------------------------------------------------------------------------------------
+static void check_layers(const mxp_time_rows *rows, uint64_t total_ns)
+{
+    mxp_layers layers;
+    require(mxp__layers_make(rows, 2, MXP_KEY_TOTAL, &layers) == MXP_OK);
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < layers.count; i++) {
+        sum_ns += layers.all[i].sum_ns;
+    }
+    require(sum_ns == total_ns && layers.total.sum_ns == total_ns);
+    mxp__layers_fini(&layers);
+}
+
+static void check_tree(mxp_time_tree *tree)
+{
+    require(mxp__time_tree_rank(tree, MXP_KEY_TOTAL) == MXP_OK);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        uint64_t inside_ns = 0;
+        for (uint32_t c = tree->nodes[i].first_child; c != MXP_NO_NODE; c = tree->nodes[c].next) {
+            require(tree->nodes[c].parent == i && c > i);
+            inside_ns += tree->nodes[c].total_ns;
+        }
+        require(tree->nodes[i].total_ns == tree->nodes[i].self_ns + inside_ns);
+    }
+}
+
+static void check_rows(mxp_source *process, const mxp_choice *choice)
+{
+    mxp_time_rows rows = {0};
+    mxp_time_tree scopes = {0}, calls = {0};
+    require(mxp__time_rows_add(&rows, process, choice, NULL) == MXP_OK);
+    uint64_t total_ns = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        total_ns += rows.rows[i].is_operator ? rows.rows[i].total_ns : 0;
+        require(rows.rows[i].self_ns <= rows.rows[i].total_ns);
+    }
+    check_layers(&rows, total_ns);
+    require(mxp__scope_time_tree(&rows, &scopes) == MXP_OK);
+    check_tree(&scopes);
+    require(scopes.nodes[0].total_ns == total_ns);
+    require(mxp__call_tree_add(&calls, process, choice, NULL, "") == MXP_OK);
+    check_tree(&calls);
+    mxp__time_tree_fini(&scopes);
+    mxp__time_tree_fini(&calls);
+    mxp__time_rows_fini(&rows);
+}
+
+static void check_times(mxp_source *process, const mxp_steps *steps)
+{
+    mxp_choice choice;
+    const mxp_choice_wish wishes[] = {{0}, {.until = {MXP_TIME_FROM_BEGIN, 1000000}}};
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        if (mxp__choice_make(steps, &wishes[i], &choice) == MXP_OK) {
+            check_rows(process, &choice);
+            mxp__choice_fini(&choice);
+        }
+    }
+}
+
 static void analyse_process(mxp_source *process)
 {
     mxp_steps steps;
     if (process->thread_count <= THREADS_MAX && mxp__steps_find(process, &steps) == MXP_OK) {
         check_steps(process, &steps);
         check_all(process, &steps);
+        check_times(process, &steps);
         mxp__steps_fini(&steps);
     }
 }
