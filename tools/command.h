@@ -31,6 +31,7 @@
     X(merge)            \
     X(recover)          \
     X(symbolize)        \
+    X(ls)               \
     X(snapshot)
 
 // UNKNOWN: what was asked cannot be answered from this trace.
@@ -79,6 +80,10 @@ int mxp__options_parse(const mxp_command *command, const mxp_option *options, in
 
 // The same for any number of files, at least one: they are at the front of `arguments` then.
 int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
+                           char **arguments, int *file_count);
+
+// The same, where none is fine as well.
+int mxp__options_parse_any(const mxp_command *command, const mxp_option *options, int count,
                            char **arguments, int *file_count);
 
 // The same where options end at the first word that is none, or behind `--`: its place goes to

@@ -187,7 +187,7 @@ static int no_file(const mxp_command *command)
                             command->example != NULL ? command->example : "profile.mxp");
 }
 
-int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
+int mxp__options_parse_any(const mxp_command *command, const mxp_option *options, int count,
                            char **arguments, int *file_count)
 {
     bool only_files = false;
@@ -213,7 +213,14 @@ int mxp__options_parse_all(const mxp_command *command, const mxp_option *options
             arguments[(*file_count)++] = argument;
         }
     }
-    return *file_count == 0 ? no_file(command) : -1;
+    return -1;
+}
+
+int mxp__options_parse_all(const mxp_command *command, const mxp_option *options, int count,
+                           char **arguments, int *file_count)
+{
+    int code = mxp__options_parse_any(command, options, count, arguments, file_count);
+    return code < 0 && *file_count == 0 ? no_file(command) : code;
 }
 
 int mxp__options_parse_first(const mxp_command *command, const mxp_option *options, int count,
