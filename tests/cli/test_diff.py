@@ -377,3 +377,33 @@ def test_imported_traces_are_compared_by_the_spans_of_a_thread(work):
     assert work_row["change_ns"] == 5 * 200_000
     _, out, _ = diff(work, "a0.json", "--", "b0.json")
     assert "on the steps' thread" in out
+
+
+# ---- traces that are not as one would wish -------------------------------------------------------
+def test_of_several_processes_the_one_with_most_steps_counts(work):
+    folder = work / "run"
+    diff_runs.write_run(folder / "a.mxp", 500, {}, steps=5)
+    diff_runs.write_run(folder / "b.mxp", 501, {}, steps=9)
+    diff_runs.write_run(folder / "c.mxp", 502, {}, steps=3, with_steps=False)
+    (folder / "run.json").write_text("{}")
+    _, out, err = diff(work, "before/r00.mxp", "--", "run", "--json")
+    assert [run["steps"] for run in json.loads(out)["runs"]["after"]] == [9]
+    assert "note: 2 processes of 'run' mark steps; process 601 has most, and counts" in err
+
+
+def test_marks_of_other_threads_are_told(work):
+    run = diff_runs.Run(7)
+    for _ in range(6):
+        run.step(diff_runs.BASE)
+    run.meta(run.worker, "step", run.at - 10_000, value=1)
+    (work / "mixed.mxp").write_bytes(run.finish())
+    _, out, _ = diff(work, "before/r00.mxp", "--", "mixed.mxp")
+    assert "1 mark of a step is another thread's, and left out." in out
+
+
+def test_damage_is_told_and_the_rest_compared(work):
+    whole = bytearray((work / "slower" / "r00.mxp").read_bytes())
+    whole[64 + 64 + 40] ^= 1  # in the first chunk, whose checksum is wrong then
+    (work / "hurt.mxp").write_bytes(bytes(whole))
+    code, out, err = diff(work, "before/r00.mxp", "--", "hurt.mxp")
+    assert "damaged" in err and code in (0, 2, 3), err

@@ -2,6 +2,7 @@
 // Which runs a side has. A run is a file with one process; of several the one that marks steps.
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +13,11 @@
 #include "profiler/analysis/graph.h"
 
 // ---- one run -----------------------------------------------------------------------------------
-// The process with most marks of steps; of several the first.
-static int choose_process(mxp_source *source, mxp_source **process)
+// The process with most marks of steps; of several the first. Says so where others have some, too.
+static int choose_process(const mxp_command *command, const char *path, mxp_source *source,
+                          mxp_source **process)
 {
-    size_t most = 0;
+    size_t most = 0, with_steps = 0;
     *process = source->process_count > 0 ? source->processes[0] : source;
     for (size_t i = 0; i < source->process_count && source->process_count > 1; i++) {
         mxp_steps steps;
@@ -23,11 +25,18 @@ static int choose_process(mxp_source *source, mxp_source **process)
         if (error != MXP_OK) {
             return error;
         }
+        with_steps += steps.count > 0;
         if (steps.count > most) {
             most = steps.count;
             *process = source->processes[i];
         }
         mxp__steps_fini(&steps);
+    }
+    if (with_steps > 1) {
+        fprintf(stderr,
+                "mxprof %s: note: %zu processes of '%s' mark steps; process %" PRIu32
+                " has most, and counts\n",
+                command->name, with_steps, path, (*process)->pid);
     }
     return MXP_OK;
 }
@@ -67,16 +76,22 @@ static int check_new(const mxp_diff *diff, const mxp_compared_run *run)
     return MXP_OK;
 }
 
-static int add_process(mxp_diff *diff, int side, mxp_source *source, const char *path)
+static int add_process(const mxp_command *command, mxp_diff *diff, int side, mxp_input *input,
+                       const char *path)
 {
     mxp_side *runs = &diff->comparison.sides[side];
     mxp_source *process = NULL;
     mxp_compared_run *run = mxp__side_next(runs);
     const char *kept = keep_path(diff, path);
-    int error = run == NULL || kept == NULL ? MXP_ENOMEM : choose_process(source, &process);
+    int error = run == NULL || kept == NULL
+                    ? MXP_ENOMEM
+                    : choose_process(command, path, input->source, &process);
     if (error == MXP_OK) {
         error = mxp__compared_run_read(process, kept, MXP__GRAPH_BYTES_MAX, &diff->comparison.rows,
                                        run);
+    }
+    if (error == MXP_OK && run->unread_ranges > 0) {
+        mxp__input_cut_short(command, input);
     }
     if (error == MXP_OK) {
         error = check_new(diff, run);
@@ -96,7 +111,7 @@ static int add_run(const mxp_command *command, mxp_diff *diff, int side, const c
     if (error != MXP_OK) {
         return error;
     }
-    error = add_process(diff, side, input.source, path);
+    error = add_process(command, diff, side, &input, path);
     if (error != MXP_OK) {
         mxp__command_failed(command);
     }

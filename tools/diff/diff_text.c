@@ -141,15 +141,32 @@ static void put_verdict(const mxp_screen *screen, const mxp_diff *diff, mxp_strb
 }
 
 // ---- what is to be known of the runs -----------------------------------------------------------
-static size_t marred_steps(const mxp_diff *diff)
+// Of all runs.
+typedef struct run_notes {
+    uint64_t marred, other_marks, contradictions;
+} run_notes;
+
+static run_notes notes_of(const mxp_diff *diff)
 {
-    size_t marred = 0;
+    run_notes notes = {0};
     for (int side = 0; side < MXP__SIDES; side++) {
         for (size_t i = 0; i < diff->comparison.sides[side].count; i++) {
-            marred += diff->comparison.sides[side].runs[i].marred_steps;
+            const mxp_compared_run *run = &diff->comparison.sides[side].runs[i];
+            notes.marred += run->marred_steps;
+            notes.other_marks += run->other_marks;
+            notes.contradictions += run->contradictions;
         }
     }
-    return marred;
+    return notes;
+}
+
+// Nothing for a count of 0.
+static void put_note(uint64_t count, const char *one, const char *several, mxp_strbuf *out)
+{
+    if (count > 0) {
+        mxp__put_grouped(count, out);
+        mxp__strbuf_printf(out, " %s\n", count == 1 ? one : several);
+    }
 }
 
 static void put_disturbed(const mxp_diff *diff, mxp_strbuf *out)
@@ -206,12 +223,13 @@ static void put_notes(const mxp_diff *diff, mxp_strbuf *out)
         mxp__strbuf_puts(out, "No steps are marked: whole recordings are compared. "
                               "profiler.step() marks them.\n");
     }
-    const size_t marred = marred_steps(diff);
-    if (marred > 0) {
-        mxp__strbuf_printf(out,
-                           "%zu %s left out: records were lost in them, or there is a pause.\n",
-                           marred, marred == 1 ? "step is" : "steps are");
-    }
+    const run_notes notes = notes_of(diff);
+    put_note(notes.marred, "step is left out: records were lost in it, or there is a pause.",
+             "steps are left out: records were lost in them, or there is a pause.", out);
+    put_note(notes.other_marks, "mark of a step is another thread's, and left out.",
+             "marks of steps are other threads', and left out.", out);
+    put_note(notes.contradictions, "place at which records contradict one another is 'unknown'.",
+             "places at which records contradict one another are 'unknown'.", out);
     put_disturbed(diff, out);
     put_busy(diff, out);
 }

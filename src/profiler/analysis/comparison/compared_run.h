@@ -34,7 +34,9 @@ typedef struct mxp_compared_run {
     size_t first_run_steps, marred_steps;  // that are left out; marred: by a loss or a pause
     int64_t total_ns;  // of the steps that count
     double mean_ns, cpu_ns, delay_ns;  // a step; of CPU time and run delay -1: not recorded
-    uint64_t contradictions;  // of records
+    uint64_t contradictions;  // places at which records contradict one another
+    uint64_t unread_ranges;  // damaged ones
+    uint64_t other_marks;  // of steps, by other threads than the one with most; left out
     mxp_row_sums path_rows, operators, shapes;  // over the steps that count
     char **settings;  // pairs of INFO that say how it was run: key, value, key ...
     size_t setting_count, setting_capacity;  // texts

@@ -381,6 +381,8 @@ int mxp__compared_run_read(mxp_source *process, const char *path, uint64_t limit
         const mxp_timebase *timebase = process->timebase;
         run->began_ns = timebase->point_count > 0 ? timebase->points[0].realtime_ns : 0;
         run->has_operators = reader.steps.operators > 0;
+        run->unread_ranges = reader.steps.unread_ranges;
+        run->other_marks = reader.steps.other_marks;
         error = read_all(&reader, limit_bytes);
     }
     reader_fini(&reader);
