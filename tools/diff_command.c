@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "diff/diff.h"
+#include "selection.h"
 
 static const char help[] =
     "mxprof diff compares runs of a program before a change with runs after it: whether they take\n"
@@ -18,6 +19,7 @@ static const char help[] =
     "       mxprof diff [OPTIONS] --noise RUN...\n"
     "\n"
     "  --baseline RUN     the runs before; may be given several times\n"
+    "  --step A:B         only steps with these numbers; either may be left out\n"
     "  --at-least SHARE   a change below this share of a step is none (default 1%)\n"
     "  --strict           that nothing can be told is exit code 3, and not 0\n"
     "  --keep-disturbed   runs that the machine disturbed count too\n"
@@ -48,6 +50,7 @@ static const char help[] =
 typedef struct diff_call {
     int strict, keep_disturbed, force, markdown, json, noise;
     const char *at_least, *top;
+    mxp_selection selection;
     mxp_option_list baseline;
     char **sides[MXP__SIDES];
     size_t counts[MXP__SIDES];
@@ -70,24 +73,28 @@ static bool parse_share(const char *text, double *share)
     return *end == '\0' && *share < 1;
 }
 
-static int check_values(const mxp_command *self, const diff_call *call, mxp_diff *diff)
+static int check_steps(const mxp_command *self, diff_call *call, mxp_diff *diff)
+{
+    int code = mxp__selection_check(self, &call->selection);
+    diff->steps = call->selection.window;
+    if (code < 0 && call->selection.step != NULL && diff->steps.steps != MXP_STEPS_RANGE) {
+        code = mxp__usage_error(self, "--step takes a number or A:B here, not '%s'",
+                                call->selection.step);
+    }
+    return code;
+}
+
+static int check_values(const mxp_command *self, diff_call *call, mxp_diff *diff)
 {
     if (call->at_least != NULL && !parse_share(call->at_least, &diff->comparison.at_least)) {
         return mxp__usage_error(
             self, "--at-least takes a share below 100%%, as 5%% or 0.05, not '%s'", call->at_least);
     }
-    if (call->top != NULL) {
-        char *end;
-        const long rows = strtol(call->top, &end, 10);
-        if (*end != '\0' || rows < 1) {
-            return mxp__usage_error(self, "--top takes a number of rows, not '%s'", call->top);
-        }
-        diff->rows_shown = (size_t)rows;
-    }
     if (call->markdown && call->json) {
         return mxp__usage_error(self, "--markdown and --json exclude each other");
     }
-    return -1;
+    int code = mxp__count_option(self, "--top", call->top, &diff->rows_shown);
+    return code < 0 ? check_steps(self, call, diff) : code;
 }
 
 static int check_sides(const mxp_command *self, const diff_call *call)
@@ -117,6 +124,7 @@ static int parse(const mxp_command *self, int count, char **arguments, diff_call
 {
     const mxp_option options[] = {
         {.name = "--baseline", .list = &call->baseline},
+        {.name = "--step", .text = &call->selection.step},
         {.name = "--at-least", .text = &call->at_least},
         {.name = "--strict", .number = &call->strict},
         {.name = "--keep-disturbed", .number = &call->keep_disturbed},

@@ -127,6 +127,16 @@ def test_runs_in_turn_are_compared_as_pairs(work):
     assert (code, found["wall"]["pairs"]) == (0, 0)
 
 
+def test_steps_can_be_chosen(work):
+    _, found = compared(work, "before", "--", "slower", "--step", "4:7")
+    assert {run["steps"] for run in found["runs"]["before"]} == {4}
+    conv = next(row for row in found["path"] if (row["kind"], row["name"]) == ("run", "conv"))
+    whole = compared(work, "before", "--", "slower")[1]
+    of_whole = next(row for row in whole["path"] if (row["kind"], row["name"]) == ("run", "conv"))
+    assert conv["before_ns"] == of_whole["before_ns"]  # steps 4 to 7 are the middle of 0 to 11
+    check_sums(found)
+
+
 # ---- disturbed runs ------------------------------------------------------------------------------
 def test_disturbed_runs_are_left_out_unless_kept(work):
     diff_runs.write_run(work / "slower" / "x.mxp", 199, {"conv": 4}, delay_share=0.8)
@@ -266,6 +276,9 @@ def test_baseline_is_the_side_before(work):
     (("before", "--", "same", "--at-least", "-1"), "--at-least takes a share"),
     (("before", "--", "same", "--top", "0"), "--top takes a number"),
     (("before", "--", "same", "--json", "--markdown"), "exclude each other"),
+    (("before", "--", "same", "--step", "slowest"), "--step takes a number or A:B here"),
+    (("before", "--", "same", "--step", "x"), "--step takes a number"),
+    (("before", "--", "same", "--step", "90:"), "no step that is whole"),
     (("before", "--", "same", "--srict"), "did you mean '--strict'"),
     (("before", "--", "text.mxp"), "text.mxp"),
     (("before", "--", "nothing.mxp"), "nothing is recorded"),

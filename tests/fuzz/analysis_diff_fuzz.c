@@ -37,8 +37,8 @@ static void check_run(const mxp_comparison *comparison, const mxp_compared_run *
 static void add_run(mxp_comparison *comparison, int side, mxp_source *process)
 {
     mxp_compared_run *run = mxp__side_next(&comparison->sides[side]);
-    if (mxp__compared_run_read(process, "run", MXP__GRAPH_BYTES_MAX, &comparison->rows, run) ==
-        MXP_OK) {
+    if (mxp__compared_run_read(process, "run", NULL, MXP__GRAPH_BYTES_MAX, &comparison->rows,
+                               run) == MXP_OK) {
         comparison->sides[side].count++;
         check_run(comparison, run);
     }

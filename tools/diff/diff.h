@@ -17,6 +17,7 @@ typedef struct mxp_diff {
     bool is_refused;  // two programs; then there are no contributions
     bool is_forced;
     size_t rows_shown;
+    mxp_choice_wish steps;  // of each run
     char **paths;  // of the runs, which are files in directories, too
     size_t path_count, path_capacity;
 } mxp_diff;

@@ -87,8 +87,8 @@ static int add_process(const mxp_command *command, mxp_diff *diff, int side, mxp
                     ? MXP_ENOMEM
                     : choose_process(command, path, input->source, &process);
     if (error == MXP_OK) {
-        error = mxp__compared_run_read(process, kept, MXP__GRAPH_BYTES_MAX, &diff->comparison.rows,
-                                       run);
+        error = mxp__compared_run_read(process, kept, &diff->steps, MXP__GRAPH_BYTES_MAX,
+                                       &diff->comparison.rows, run);
     }
     if (error == MXP_OK && run->unread_ranges > 0) {
         mxp__input_cut_short(command, input);

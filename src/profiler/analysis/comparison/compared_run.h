@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "profiler/analysis/choice.h"
 #include "profiler/analysis/comparison/row_keys.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/trace/source.h"
@@ -43,10 +44,12 @@ typedef struct mxp_compared_run {
 } mxp_compared_run;
 
 // Reads the run of a source of one process; its rows are added to `rows`. `path` outlives the run.
+// `wish`: of MXP_STEPS_RANGE steps with these numbers count, first-run steps among them; null and
+// any other: the usual ones. Steps with losses, with pauses or without an end never do.
 // 0, or an error with nothing to release: MXP_ENOMEM, one of the source, MXP_EINVAL if none of its
 // steps is whole.
-int mxp__compared_run_read(mxp_source *process, const char *path, uint64_t limit_bytes,
-                           mxp_compared_rows *rows, mxp_compared_run *run);
+int mxp__compared_run_read(mxp_source *process, const char *path, const mxp_choice_wish *wish,
+                           uint64_t limit_bytes, mxp_compared_rows *rows, mxp_compared_run *run);
 void mxp__compared_run_fini(mxp_compared_run *run);
 
 // Share of the wall time during which threads that wanted to run had no core, or -1.

@@ -20,6 +20,7 @@ typedef struct row_cache {
 
 typedef struct run_reader {
     mxp_source *source;
+    const mxp_choice_wish *wish;  // or null
     mxp_steps steps;
     mxp_step_window whole;  // the recording, where there are no steps
     bool *chosen;  // by step
@@ -36,6 +37,15 @@ static int no_memory(void)
 }
 
 // ---- steps -------------------------------------------------------------------------------------
+static bool is_wished(const mxp_choice_wish *wish, const mxp_step_window *step)
+{
+    if (wish == NULL || wish->steps != MXP_STEPS_RANGE) {
+        return mxp__step_is_plain(step);
+    }
+    return step->number >= wish->first && step->number <= wish->last && !step->is_open &&
+           !step->has_loss && !step->has_pause;
+}
+
 static int choose_steps(run_reader *reader)
 {
     mxp_steps *steps = &reader->steps;
@@ -50,8 +60,8 @@ static int choose_steps(run_reader *reader)
     }
     for (size_t i = 0; i < steps->count; i++) {
         const mxp_step_window *step = &steps->all[i];
-        reader->chosen[i] = mxp__step_is_plain(step);
-        run->first_run_steps += step->is_first_run;
+        reader->chosen[i] = is_wished(reader->wish, step);
+        run->first_run_steps += step->is_first_run && !reader->chosen[i];
         run->marred_steps += !step->is_open && (step->has_loss || step->has_pause);
     }
     return MXP_OK;
@@ -102,7 +112,8 @@ static int sum_steps(run_reader *reader)
     run->delay_ns = mean_of(delay, delay_steps);
     if (run->step_count == 0) {
         return mxp__fail(MXP_EINVAL, "'%s' has no step that is whole: %s", run->path,
-                         run->has_steps ? "all have losses or pauses" : "nothing is recorded");
+                         run->has_steps ? "all have losses or pauses, or other numbers"
+                                        : "nothing is recorded");
     }
     return MXP_OK;
 }
@@ -370,11 +381,11 @@ static int read_all(run_reader *reader, uint64_t limit_bytes)
     return error == MXP_OK ? read_settings(reader) : error;
 }
 
-int mxp__compared_run_read(mxp_source *process, const char *path, uint64_t limit_bytes,
-                           mxp_compared_rows *rows, mxp_compared_run *run)
+int mxp__compared_run_read(mxp_source *process, const char *path, const mxp_choice_wish *wish,
+                           uint64_t limit_bytes, mxp_compared_rows *rows, mxp_compared_run *run)
 {
     *run = (mxp_compared_run){.path = path};
-    run_reader reader = {.source = process, .rows = rows, .run = run};
+    run_reader reader = {.source = process, .wish = wish, .rows = rows, .run = run};
     reader_init(&reader);
     int error = mxp__steps_find(process, &reader.steps);
     if (error == MXP_OK) {

@@ -120,7 +120,7 @@ static void a_step_is_tiled_by_rows_and_counted(void **state)
     fake_info(of.source, "machine.cores", "2");
     mxp_compared_rows rows = {0};
     mxp_compared_run run;
-    assert_int_equal(mxp__compared_run_read(of.source, "x", UINT64_MAX, &rows, &run), MXP_OK);
+    assert_int_equal(mxp__compared_run_read(of.source, "x", NULL, UINT64_MAX, &rows, &run), MXP_OK);
     assert_true(run.has_steps && run.has_operators);
     assert_int_equal(run.step_count, 20);  // the last mark's step has no end
     assert_true(run.lengths_ns[0] == 1200 && run.lengths_ns[1] == 1210);
@@ -158,12 +158,36 @@ static void first_run_steps_and_those_with_losses_are_left_out(void **state)
                                            .to_ticks = lost_at + 10});
     mxp_compared_rows rows = {0};
     mxp_compared_run run;
-    assert_int_equal(mxp__compared_run_read(of.source, "x", UINT64_MAX, &rows, &run), MXP_OK);
+    assert_int_equal(mxp__compared_run_read(of.source, "x", NULL, UINT64_MAX, &rows, &run), MXP_OK);
     assert_int_equal(run.first_run_steps, 3);
     assert_int_equal(run.marred_steps, 1);
     assert_int_equal(run.step_count, 26);
     assert_true(run.mean_ns == 1200);
     assert_int_equal(sum_of(&rows.operators, &run.operators, "", "Convolution"), 26 * 1000);
+    close_all(&of, &rows, &run);
+}
+
+static void steps_asked_for_count_with_first_runs_but_not_with_losses(void **state)
+{
+    (void)state;
+    program of = begin_program();
+    for (int i = 0; i < 30; i++) {
+        put_step(&of, i < 3 ? 9000 : 1000);
+    }
+    put_mark(&of, true);
+    fake_loss(of.source, &(mxp_loss_entry){.thread = MAIN,
+                                           .reason = MXP_LOSS_MEMORY_FULL,
+                                           .count = 3,
+                                           .from_ticks = 1000 + 9200 + 50,
+                                           .to_ticks = 1000 + 9200 + 60});
+    const mxp_choice_wish wish = {.steps = MXP_STEPS_RANGE, .first = 0, .last = 4};
+    mxp_compared_rows rows = {0};
+    mxp_compared_run run;
+    assert_int_equal(mxp__compared_run_read(of.source, "x", &wish, UINT64_MAX, &rows, &run),
+                     MXP_OK);
+    assert_int_equal(run.step_count, 4);  // step 1 has the loss
+    assert_int_equal(run.total_ns, 9200 + 9200 + 1200 + 1200);
+    assert_int_equal(run.first_run_steps, 1);
     close_all(&of, &rows, &run);
 }
 
@@ -181,7 +205,7 @@ static void a_run_whose_steps_all_have_losses_has_no_figure(void **state)
                                            .to_ticks = of.at});
     mxp_compared_rows rows = {0};
     mxp_compared_run run;
-    assert_int_equal(mxp__compared_run_read(of.source, "the run", UINT64_MAX, &rows, &run),
+    assert_int_equal(mxp__compared_run_read(of.source, "the run", NULL, UINT64_MAX, &rows, &run),
                      MXP_EINVAL);
     assert_non_null(strstr(mxp_last_error(), "'the run'"));
     close_all(&of, &rows, &run);
@@ -196,7 +220,7 @@ static void without_steps_the_recording_is_one(void **state)
     fake_span(of.source, MAIN, work, 1500, 2000);
     mxp_compared_rows rows = {0};
     mxp_compared_run run;
-    assert_int_equal(mxp__compared_run_read(of.source, "x", UINT64_MAX, &rows, &run), MXP_OK);
+    assert_int_equal(mxp__compared_run_read(of.source, "x", NULL, UINT64_MAX, &rows, &run), MXP_OK);
     assert_false(run.has_steps || run.has_operators);
     assert_int_equal(run.step_count, 1);
     assert_true(run.mean_ns == 1000 && run.cpu_ns == -1 && run.delay_ns == -1);
@@ -212,7 +236,8 @@ static void an_empty_trace_has_no_figure(void **state)
     program of = begin_program();
     mxp_compared_rows rows = {0};
     mxp_compared_run run;
-    assert_int_equal(mxp__compared_run_read(of.source, "x", UINT64_MAX, &rows, &run), MXP_EINVAL);
+    assert_int_equal(mxp__compared_run_read(of.source, "x", NULL, UINT64_MAX, &rows, &run),
+                     MXP_EINVAL);
     assert_non_null(strstr(mxp_last_error(), "nothing is recorded"));
     close_all(&of, &rows, &run);
 }
@@ -229,7 +254,7 @@ static void rows_of_any_program_add_up_to_its_steps(void **state)
         mxp_source *source = sim_trace(played, names);
         mxp_compared_rows rows = {0};
         mxp_compared_run run;
-        if (mxp__compared_run_read(source, "x", UINT64_MAX, &rows, &run) == MXP_OK) {
+        if (mxp__compared_run_read(source, "x", NULL, UINT64_MAX, &rows, &run) == MXP_OK) {
             int64_t sum_ns = 0;
             for (size_t i = 0; i < rows.path.count; i++) {
                 sum_ns += mxp__row_sums_get(&run.path_rows, i).ns;
@@ -262,7 +287,7 @@ static void without_memory_there_is_an_error_and_nothing_held(void **state)
         mxp_compared_rows rows = {0};
         mxp_compared_run run;
         fake_alloc_fail_after(allowed);
-        error = mxp__compared_run_read(of.source, "x", UINT64_MAX, &rows, &run);
+        error = mxp__compared_run_read(of.source, "x", NULL, UINT64_MAX, &rows, &run);
         fake_alloc_fail_never();
         assert_true(error == MXP_OK || error == MXP_ENOMEM);
         mxp__compared_run_fini(&run);
@@ -279,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_tiled_by_rows_and_counted),
         cmocka_unit_test(first_run_steps_and_those_with_losses_are_left_out),
+        cmocka_unit_test(steps_asked_for_count_with_first_runs_but_not_with_losses),
         cmocka_unit_test(a_run_whose_steps_all_have_losses_has_no_figure),
         cmocka_unit_test(without_steps_the_recording_is_one),
         cmocka_unit_test(an_empty_trace_has_no_figure),
