@@ -176,7 +176,7 @@ int mxp__memory_later_table(const mxp_memory_shown *view, const mxp_memory_devic
             int use;
             const char *text;
         } parts[] = {{MXP__USE_THEN, " in use then, "},
-                     {MXP__USE_LATER, " used again only later, "},
+                     {MXP__USE_LATER, " used again only later,\n      "},
                      {MXP__USE_NONE, " not used any more, "}};
         for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
             mxp__put_bytes((double)uses.bytes[parts[i].use], out);

@@ -187,7 +187,7 @@ void mxp__memory_put_peak(const mxp_memory_shown *view, const mxp_memory_device 
     } else {
         mxp__strbuf_puts(out, "there when it began");
     }
-    mxp__strbuf_puts(out, peak->ran.is_known ? ", while " : ", no operator ran");
+    mxp__strbuf_puts(out, peak->ran.is_known ? ",\n  while " : ", no operator ran");
     if (peak->ran.is_known) {
         mxp__memory_put_operator(view, peak->ran.scope, peak->ran.name, out);
         mxp__strbuf_puts(out, " ran");
@@ -219,7 +219,7 @@ static void put_slope(const mxp_memory_leak *leak, mxp_strbuf *out)
     mxp__put_bytes_change(leak->slope.low, out);
     mxp__strbuf_puts(out, " to ");
     mxp__put_bytes_change(leak->slope.high, out);
-    mxp__strbuf_printf(out, ", z %.1f)", leak->z);
+    mxp__strbuf_printf(out, ", z %.1f)\n        ", leak->z);
 }
 
 void mxp__memory_put_growth(const mxp_memory_leak *leak, mxp_strbuf *out)
@@ -230,17 +230,17 @@ void mxp__memory_put_growth(const mxp_memory_leak *leak, mxp_strbuf *out)
                            MXP__LEAK_STEPS_MIN);
         return;
     }
-    mxp__strbuf_puts(out, "least of a step ");
-    mxp__put_bytes((double)leak->first_bytes, out);
-    mxp__strbuf_puts(out, " in the first, ");
-    mxp__put_bytes((double)leak->last_bytes, out);
-    mxp__strbuf_printf(out, " in the last of %zu steps: ", leak->steps);
+    bool rose = leak->last_bytes > leak->first_bytes;
     if (leak->grows) {
         put_slope(leak, out);
-        mxp__strbuf_putc(out, '\n');
     } else {
-        mxp__strbuf_puts(out, "none\n");
+        mxp__strbuf_puts(out, rose ? "none after the first steps; " : "none; ");
     }
+    mxp__strbuf_puts(out, "least of a step ");
+    mxp__put_bytes((double)leak->first_bytes, out);
+    mxp__strbuf_puts(out, " to ");
+    mxp__put_bytes((double)leak->last_bytes, out);
+    mxp__strbuf_printf(out, ", %zu steps\n", leak->steps);
 }
 
 typedef struct fresh_sum {
@@ -268,7 +268,7 @@ void mxp__memory_put_fresh(const mxp_memory_shown *view, const mxp_memory_device
         return;
     }
     mxp__put_count((double)sum.blocks, out);
-    mxp__strbuf_puts(out, " blocks came from the system, ");
+    mxp__strbuf_puts(out, " blocks from the system, ");
     mxp__put_bytes((double)sum.bytes, out);
     mxp__strbuf_printf(out, ", in %" PRIu64 " of %zu steps", sum.steps, device->growth.step_count);
     uint64_t last = device->growth.fresh_step;
@@ -284,8 +284,8 @@ void mxp__memory_put_doubts(const mxp_memory_shown *view, const mxp_memory_devic
 {
     if (view->whole_from_ns != INT64_MIN) {
         mxp__strbuf_printf(out,
-                           "  a ring: totals are exact, owners from %.3f s on; older blocks are "
-                           "%s\n",
+                           "  a ring: totals are exact, owners from %.3f s on; blocks from before\n"
+                           "  are %s\n",
                            (double)view->whole_from_ns / 1e9,
                            device->gaps == 0 ? "<before recording>" : "<not recorded>");
     }
@@ -297,7 +297,7 @@ void mxp__memory_put_doubts(const mxp_memory_shown *view, const mxp_memory_devic
                            device->gaps, device->gaps == 1 ? "place" : "places",
                            (double)device->last_gap_ns / 1e9);
         mxp__put_bytes((double)device->gap_bytes, out);
-        mxp__strbuf_puts(out, ", totals are exact\n");
+        mxp__strbuf_putc(out, '\n');
     }
 }
 
