@@ -8,6 +8,23 @@
 #include "text/label.h"
 #include "text/text_table.h"
 
+// ---- lines -------------------------------------------------------------------------------------
+// Appends a piece to a line of pieces with commas between, and begins another line where it would
+// be too long.
+static void put_piece(const mxp_strbuf *piece, size_t *line_begin, bool is_first, mxp_strbuf *out)
+{
+    enum { LINE_COLUMNS = MXP_SCREEN_COLUMNS - 2 };
+    mxp__strbuf_puts(out, is_first ? "" : ",");
+    if (out->length - *line_begin + 1 + piece->length > LINE_COLUMNS) {
+        mxp__strbuf_putc(out, '\n');
+        *line_begin = out->length;
+        mxp__strbuf_putc(out, ' ');
+    }
+    mxp__strbuf_putc(out, ' ');
+    mxp__strbuf_append(out, mxp__strbuf_text(piece), piece->length);
+    out->failed = out->failed || piece->failed;
+}
+
 // ---- ceilings ----------------------------------------------------------------------------------
 static void put_rate(mxp_ceiling ceiling, double rate, mxp_strbuf *out)
 {
@@ -53,14 +70,18 @@ void mxp__ceilings_text(const mxp_ceilings *ceilings, const mxp_screen *screen, 
 static void put_ceilings_line(const mxp_ceilings *ceilings, mxp_strbuf *out)
 {
     static const char *const words[MXP__CEILINGS] = {"", "f64 ", "L1 ", "L2 ", "L3 ", "memory "};
+    size_t line_begin = out->length;
     mxp__strbuf_printf(out, "ceilings of %s, %" PRIu32 " cores:", ceilings->machine.cpu,
                        ceilings->machine.cores);
-    const char *between = " ";
+    bool is_first = true;
     for (int i = 0; i < MXP__CEILINGS; i++) {
         if (ceilings->all[i].rate > 0 && i != MXP__CEILING_F64) {
-            mxp__strbuf_printf(out, "%s%s", between, words[i]);
-            put_rate((mxp_ceiling)i, ceilings->all[i].rate, out);
-            between = ", ";
+            mxp_strbuf piece = {0};
+            mxp__strbuf_puts(&piece, words[i]);
+            put_rate((mxp_ceiling)i, ceilings->all[i].rate, &piece);
+            put_piece(&piece, &line_begin, is_first, out);
+            mxp__strbuf_fini(&piece);
+            is_first = false;
         }
     }
     mxp__strbuf_putc(out, '\n');
@@ -266,17 +287,22 @@ static void put_families(const mxp_roof_shown *shown, mxp_strbuf *out)
             least_ns[row->family] += row->least_ns * (double)row->calls;
         }
     }
-    const char *between = "by family: ";
+    size_t line_begin = out->length;
+    bool is_first = true;
+    mxp__strbuf_puts(out, "by family:");
     for (int i = 0; i < MXP__FAMILIES; i++) {
         if (run_ns[i] > 0) {
-            mxp__strbuf_printf(out, "%s%s ", between, mxp__family_name((mxp_family)i));
-            mxp__put_duration(&shown->screen, run_ns[i] / steps_of(shown), out);
-            mxp__strbuf_puts(out, " at ");
-            mxp__put_percent(least_ns[i] / run_ns[i], out);
-            between = ", ";
+            mxp_strbuf piece = {0};
+            mxp__strbuf_printf(&piece, "%s ", mxp__family_name((mxp_family)i));
+            mxp__put_duration(&shown->screen, run_ns[i] / steps_of(shown), &piece);
+            mxp__strbuf_puts(&piece, " at ");
+            mxp__put_percent(least_ns[i] / run_ns[i], &piece);
+            put_piece(&piece, &line_begin, is_first, out);
+            mxp__strbuf_fini(&piece);
+            is_first = false;
         }
     }
-    mxp__strbuf_puts(out, between[0] == ',' ? "\n" : "");
+    mxp__strbuf_putc(out, '\n');
 }
 
 static void put_void(const mxp_roof_shown *shown, mxp_strbuf *out)
@@ -286,8 +312,9 @@ static void put_void(const mxp_roof_shown *shown, mxp_strbuf *out)
     put_operator(shown, worst->scope, worst->name, out);
     mxp__strbuf_puts(out, " would be at ");
     mxp__put_percent(worst->share, out);
-    mxp__strbuf_puts(out, " of its own. They were measured on a busier machine, or the cost that "
-                          "this operator tells is wrong\n");
+    mxp__strbuf_puts(out,
+                     " of its own.\n  They were measured on a busier machine, or the cost that "
+                     "it tells is wrong\n");
 }
 
 void mxp__roof_text(const mxp_roof_shown *shown, mxp_strbuf *out)
