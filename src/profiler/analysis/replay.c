@@ -145,17 +145,24 @@ static int64_t ready_at(replay *run, uint32_t op)
     const mxp_replay_plan *plan = run->plan;
     const uint32_t head = mxp__graph_head(graph, op);
     int64_t ready = graph->ops[head].push_thread < graph->thread_count ? push_at(run, head) : NEVER;
+    const uint32_t previous =
+        run->worker_count > 0 ? MXP__NO_OP : mxp__replay_worker_before(graph, op);
     for (uint32_t i = plan->edge_first[head]; i < plan->edge_ends[head]; i++) {
         const uint32_t before = plan->edges[i];
-        if (graph->ops[before].end_ns <= graph->ops[op].start_ns && run->ends[before] > ready) {
+        if (before != previous && graph->ops[before].end_ns <= graph->ops[op].start_ns &&
+            run->ends[before] > ready) {
             ready = run->ends[before];
         }
     }
     return ready;
 }
 
-static int64_t usual_idle_gap(const mxp_replay_plan *plan, int64_t idle_ns)
+static int64_t usual_idle_gap(const replay *run, int64_t idle_ns)
 {
+    const mxp_replay_plan *plan = run->plan;
+    if (run->changes->gaps != 0) {
+        return run->changes->gaps < 0 ? plan->gap_low_ns : plan->gap_high_ns;
+    }
     const bool slept = plan->sleeps_after_ns >= 0 && idle_ns >= plan->sleeps_after_ns;
     const int64_t gap_ns = plan->idle_gap_ns[slept ? 1 : 0];
     const int64_t other_ns = plan->idle_gap_ns[slept ? 0 : 1];
@@ -188,7 +195,7 @@ static int64_t start_on_worker(replay *run, uint32_t op, int64_t free)
     if (old_free_ns != MXP__NS_NONE && old_ready_ns != MXP__NS_NONE && free != NEVER &&
         has_switched(distance(old_free_ns, old_ready_ns), ready - free, gap)) {
         run->out->switched++;
-        gap = ready > free ? usual_idle_gap(plan, (ready - free) / MXP__FINE) * MXP__FINE : 0;
+        gap = ready > free ? usual_idle_gap(run, (ready - free) / MXP__FINE) * MXP__FINE : 0;
     }
     return now + gap;
 }
@@ -221,6 +228,7 @@ static int64_t start_of(replay *run, uint32_t op, int64_t **worker)
     }
     if (run->worker_count > 0 && is_on_compute(at)) {
         *worker = first_free(run);
+        run->out->changed++;
         return start_on_worker(run, op, **worker);
     }
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
@@ -330,12 +338,31 @@ static void go_op(replay *run, uint32_t op)
 }
 
 // ---- waits -------------------------------------------------------------------------------------
-// The second and later waits of a step have their own numbers, so that one can be left out.
-static bool is_left_out(replay *run, const mxp_graph_wait *wait)
+// The innermost span of a thread at a moment; 0: none.
+static uint32_t span_at(const mxp_graph_thread *thread, int64_t ns)
+{
+    size_t low = 0, high = thread->host_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (thread->hosts[middle].begin_ns <= ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low == 0 ? 0 : thread->hosts[low - 1].name;
+}
+
+// Waits have the engine's names, and users know the calls. The second and later ones of a step have
+// their own numbers, so that one can be left out.
+static bool is_left_out(replay *run, const mxp_graph_wait *wait, uint32_t thread)
 {
     const mxp_changes *changes = run->changes;
-    if (changes->no_wait == NULL || wait->name >= run->graph->source->name_count ||
-        !changes->no_wait[wait->name]) {
+    const uint32_t names = run->graph->source->name_count;
+    const uint32_t span =
+        changes->no_wait == NULL ? 0 : span_at(&run->graph->threads[thread], wait->begin_ns);
+    if (changes->no_wait == NULL || !((wait->name < names && changes->no_wait[wait->name]) ||
+                                      (span < names && changes->no_wait[span]))) {
         return false;
     }
     const size_t step = mxp__replay_step_of(run->plan, wait->begin_ns);
@@ -385,7 +412,7 @@ static void go_wait(replay *run, uint32_t at)
         run->maps[thread].task_factor = factor;
         run->out->changed += factor != 1;
     }
-    if (is_left_out(run, wait)) {
+    if (is_left_out(run, wait, thread)) {
         host_jump(run, thread, wait->end_ns, begin);
         return;
     }

@@ -18,9 +18,10 @@ typedef struct mxp_changes {
     const double *by_call;  // factors of what the program's threads did, by the innermost span
     double host;  // of all that they did
     bool prefetch_input;  // input is loaded by a thread of its own, two batches ahead
-    const bool *no_wait;  // threads do not wait in these calls
+    const bool *no_wait;  // threads do not wait in these calls, or waits of these names
     uint32_t no_wait_number;  // only the n-th of them in each step, from 1; 0: all
     uint32_t workers;  // of the compute queue; 0: as recorded
+    int gaps;  // of workers that are idle now: usual ones, 0; short ones, -1; long ones, 1
     // What an operator takes, else: MXP__NS_NONE as recorded. Null: all as recorded.
     int64_t (*run_ns)(void *context, const mxp_graph *graph, uint32_t op);
     void *context;

@@ -18,6 +18,12 @@ bool mxp__replay_starts_freely(const mxp_graph *graph, uint32_t op)
            !mxp__graph_follows_member(graph, op);
 }
 
+uint32_t mxp__replay_worker_before(const mxp_graph *graph, uint32_t op)
+{
+    const bool is_async = (graph->ops[op].flags & MXP_OP_ASYNC) != 0;
+    return is_async ? MXP__NO_OP : mxp__graph_previous(graph, op);
+}
+
 int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op)
 {
     const mxp_graph *graph = plan->graph;
@@ -25,9 +31,11 @@ int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op)
     const int64_t start_ns = graph->ops[op].start_ns;
     const bool is_known = graph->ops[head].push_thread < graph->thread_count;
     int64_t ready_ns = is_known ? graph->ops[head].push_ns : MXP__NS_NONE;
+    const uint32_t previous = mxp__replay_worker_before(graph, op);
     for (uint32_t i = plan->edge_first[head]; i < plan->edge_ends[head]; i++) {
         const int64_t end_ns = graph->ops[plan->edges[i]].end_ns;
-        ready_ns = end_ns <= start_ns && end_ns > ready_ns ? end_ns : ready_ns;
+        const bool counts = end_ns <= start_ns && plan->edges[i] != previous;
+        ready_ns = counts && end_ns > ready_ns ? end_ns : ready_ns;
     }
     return ready_ns;
 }
@@ -35,8 +43,7 @@ int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op)
 int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op)
 {
     const mxp_graph *graph = plan->graph;
-    const bool is_async = (graph->ops[op].flags & MXP_OP_ASYNC) != 0;
-    const uint32_t previous = is_async ? MXP__NO_OP : mxp__graph_previous(graph, op);
+    const uint32_t previous = mxp__replay_worker_before(graph, op);
     return previous == MXP__NO_OP ? MXP__NS_NONE : graph->ops[previous].end_ns;
 }
 

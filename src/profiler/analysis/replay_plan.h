@@ -42,8 +42,11 @@ int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t
                           mxp_replay_plan *plan);
 void mxp__replay_plan_fini(mxp_replay_plan *plan);
 
+// The operator that its worker ran before it; MXP__NO_OP also of asynchronous ones.
+uint32_t mxp__replay_worker_before(const mxp_graph *graph, uint32_t op);
 // Of operators that a worker ran: from when on it could start by its push and what it waited for,
-// and by its worker. MXP__NS_NONE: nothing is known of it. Contradictory ends are left out.
+// the one before on its worker left out, and by its worker: if the first is later, the worker was
+// idle. MXP__NS_NONE: nothing is known of it. Contradictory ends are left out.
 #define MXP__NS_NONE INT64_MIN
 int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op);
 int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op);

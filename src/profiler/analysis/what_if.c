@@ -24,10 +24,15 @@ typedef struct forecast {
     uint64_t limit_bytes;
     mxp_what_if *out;
     mxp_change_tables *tables;  // by set
-    double *gap_spread_ns;  // by set: what switched situations may be off by, of all steps
+    // By set: how much less and more would be gained, of all steps, if workers that are idle then
+    // took long or short to start.
+    double *long_ns, *short_ns;
     bool *overlaps;  // by set
     int64_t path_ns, unknown_ns;
 } forecast;
+
+// Of a graph of several steps; plan and replay take half as much again.
+#define STRETCH_BYTES (UINT64_C(32) << 20)
 
 static const char memory_for[] = "the prediction";
 
@@ -118,6 +123,25 @@ static int add_unknown(forecast *of, const mxp_graph *graph, size_t first, size_
     return error;
 }
 
+// By how much the gain of the steps from `first_of` on is another one with other gaps.
+static int gain_with(const forecast *of, const mxp_replay_plan *plan, size_t at, size_t first_of,
+                     int gaps, double *more_ns)
+{
+    mxp_changes changes = of->tables[at].changes;
+    mxp_replayed replayed;
+    changes.gaps = gaps;
+    int error = mxp__replay_run(plan, &changes, &replayed);
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (size_t i = first_of; i < of->out->count; i++) {
+        *more_ns +=
+            replayed.gains_ns[of->out->places[i] - plan->first] - of->out->sets[at].gains_ns[i];
+    }
+    mxp__replayed_fini(&replayed);
+    return MXP_OK;
+}
+
 static int replay_set(forecast *of, const mxp_replay_plan *plan, size_t at, size_t first_of)
 {
     mxp_change_set *set = &of->out->sets[at];
@@ -134,12 +158,16 @@ static int replay_set(forecast *of, const mxp_replay_plan *plan, size_t at, size
     }
     set->changed += replayed.changed;
     set->switched += replayed.switched;
-    of->gap_spread_ns[at] +=
-        (double)replayed.switched * (double)(plan->gap_high_ns - plan->gap_low_ns) / 2;
     const double off = fabs((double)(replayed.overlap_ns - plan->overlap_ns));
     of->overlaps[at] |= off > overlap_matters * (double)plan->run_ns;
+    const bool has_switched = replayed.switched > 0;
     mxp__replayed_fini(&replayed);
-    return MXP_OK;
+    if (has_switched) {
+        error = gain_with(of, plan, at, first_of, 1, &of->long_ns[at]);
+    }
+    return error == MXP_OK && has_switched
+               ? gain_with(of, plan, at, first_of, -1, &of->short_ns[at])
+               : error;
 }
 
 static int add_steps(forecast *of, size_t first, size_t end)
@@ -175,32 +203,52 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
     return error;
 }
 
-// Loads the steps at once, or else each half of them.
+// A single step may take all that is allowed, several no more than is worth it.
+static int load_steps(const forecast *of, size_t first, size_t end, mxp_graph *graph)
+{
+    const mxp_step_window *all = of->steps->all;
+    const bool is_single = end - first == 1;
+    const uint64_t limit_bytes =
+        is_single || of->limit_bytes < STRETCH_BYTES ? of->limit_bytes : STRETCH_BYTES;
+    return mxp__graph_load_part(&of->steps->index, all[first].begin_ns, all[end - 1].end_ns,
+                                limit_bytes, graph);
+}
+
+// How many steps to load next, by what those before took.
+static size_t next_count(size_t count, uint64_t bytes)
+{
+    const double fits = 0.8 * (double)count * (double)STRETCH_BYTES / ((double)bytes + 1);
+    return fits < 1 ? 1 : fits > 1e9 ? (size_t)1000000000 : (size_t)fits;
+}
+
 static int look_at_stretch(forecast *of, size_t first, size_t end)
 {
-    while (first < end && !is_chosen(of, first)) {
-        first++;
-    }
-    while (first < end && !is_chosen(of, end - 1)) {
-        end--;
-    }
-    if (first == end) {
-        return MXP_OK;
-    }
-    mxp_graph graph;
-    const mxp_step_window *all = of->steps->all;
-    int error = mxp__graph_load(of->process, all[first].begin_ns, all[end - 1].end_ns,
-                                of->limit_bytes, &graph);
-    if (error == MXP_ENOMEM && end - first > 1) {
-        const size_t middle = first + (end - first) / 2;
-        error = look_at_stretch(of, first, middle);
-        return error == MXP_OK ? look_at_stretch(of, middle, end) : error;
-    }
-    if (error == MXP_OK) {
-        error = look_at(of, &graph, first, end);
+    size_t count = end - first;
+    while (true) {
+        while (first < end && !is_chosen(of, first)) {
+            first++;
+        }
+        if (first == end) {
+            return MXP_OK;
+        }
+        count = count < end - first ? count : end - first;
+        mxp_graph graph;
+        int error = load_steps(of, first, first + count, &graph);
+        if (error == MXP_ENOMEM && count > 1) {
+            count /= 2;
+            continue;
+        }
+        if (error != MXP_OK) {
+            return error;
+        }
+        error = look_at(of, &graph, first, first + count);
+        first += count;
+        count = next_count(count, graph.bytes);
         mxp__graph_fini(&graph);
+        if (error != MXP_OK) {
+            return error;
+        }
     }
-    return error;
 }
 
 static int look_at_all(forecast *of)
@@ -279,10 +327,10 @@ static int judge(const forecast *of, size_t at)
     }
     set->gain_ns = mxp__sample_mean(set->gains_ns, count);
     set->changes_overlap = of->overlaps[at];
-    double wider_ns = of->gap_spread_ns[at] / (double)count;
-    wider_ns += set->changes_overlap ? overlap_error * fabs(set->gain_ns) : 0;
-    set->low_ns = mxp__bootstrap_bound(&bootstrap, 0.025) - wider_ns;
-    set->high_ns = mxp__bootstrap_bound(&bootstrap, 0.975) + wider_ns;
+    const double cores_ns = set->changes_overlap ? overlap_error * fabs(set->gain_ns) : 0;
+    const double less_ns = fmin(of->long_ns[at], 0), more_ns = fmax(of->short_ns[at], 0);
+    set->low_ns = mxp__bootstrap_bound(&bootstrap, 0.025) + less_ns / (double)count - cores_ns;
+    set->high_ns = mxp__bootstrap_bound(&bootstrap, 0.975) + more_ns / (double)count + cores_ns;
     mxp__bootstrap_fini(&bootstrap);
     describe(set);
     return middle_length(of, set);
@@ -292,9 +340,11 @@ static int prepare(forecast *of)
 {
     const size_t sets = of->out->set_count;
     of->tables = mxp__alloc(sets * sizeof *of->tables);
-    of->gap_spread_ns = mxp__alloc(sets * sizeof *of->gap_spread_ns);
+    of->long_ns = mxp__alloc(sets * sizeof *of->long_ns);
+    of->short_ns = mxp__alloc(sets * sizeof *of->short_ns);
     of->overlaps = mxp__alloc(sets * sizeof *of->overlaps);
-    if (sets > 0 && (of->tables == NULL || of->gap_spread_ns == NULL || of->overlaps == NULL)) {
+    if (sets > 0 && (of->tables == NULL || of->long_ns == NULL || of->short_ns == NULL ||
+                     of->overlaps == NULL)) {
         return mxp__fail_memory(memory_for);
     }
     int error = MXP_OK;
@@ -319,7 +369,8 @@ static void forecast_fini(forecast *of)
         mxp__change_tables_fini(&of->tables[i]);
     }
     mxp__free(of->tables, sets * sizeof *of->tables);
-    mxp__free(of->gap_spread_ns, sets * sizeof *of->gap_spread_ns);
+    mxp__free(of->long_ns, sets * sizeof *of->long_ns);
+    mxp__free(of->short_ns, sets * sizeof *of->short_ns);
     mxp__free(of->overlaps, sets * sizeof *of->overlaps);
 }
 

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mxprof whatif: predictions for a program whose every moment is known, and what it refuses to predict."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import native_file
+
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
+US = 1000
+# A step: the program pushes A at 10 us and B at 20 us, waits from 30 us on and works for 100 us behind it. The
+# worker takes 5 us to wake up, runs A for 300 us, then B for 200 us; the program is back 3 us later.
+LENGTH = 10 + 5 + 300 + 200 + 3 + 100
+STEPS = 6
+
+
+def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=()):
+    ready = push if ready is None else ready
+    words = native_file.words(
+        native_file.word0("operator", 4, file.origin + start), name | number << 32, (end - start) | 1 << 48,
+        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, 0, 0)
+    if uses:
+        ids = [u | 1 << 31 for u in uses] + [0] * (14 - len(uses))
+        words += native_file.words(4 | 4 << 8 | len(uses) << 16 | number << 32,
+                                   *(ids[i] | ids[i + 1] << 32 for i in range(0, 14, 2)))
+    file.add(thread, words)
+
+
+def wait(file, thread, name, begin, end, ended_by):
+    file.add(thread, native_file.words(10 | 2 << 8 | (file.origin + begin) << 16, name | ended_by << 32,
+                                       (end - begin) | 1 << 48 | 1 << 52, 7))
+
+
+def trace(releaser=None, steps=STEPS, late=0, early=0):
+    """`releaser`: the id that B says released it; in truth it is A's. B comes `late` behind A, or `early` before
+    the end of A, on another worker."""
+    file = native_file.NativeFile()
+    main, worker, other = file.thread("main"), file.thread("compute worker"), file.thread("light worker")
+    a, b = file.name("A", "operator", "span"), file.name("B", "operator", "span")
+    waits, call = file.name("WaitForVar", "operator", "span"), file.name("MXPush", "MXNET_C_API", "span")
+    for step in range(steps + 1):
+        t = (50 + step * LENGTH) * US
+        file.meta(main, "step", t, value=step)
+        if step == steps:
+            break
+        first = 2 * step + 1
+        operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,))
+        ready = t + 315 * US + late - early
+        operator(file, other if early else worker, b, first + 1, t + 20 * US, ready, t + 515 * US, ready=ready,
+                 released_by=releaser or first, uses=(7,))
+        file.span(main, call, t + 10 * US, t + 15 * US)
+        file.span(main, call, t + 20 * US, t + 25 * US)
+        wait(file, main, waits, t + 30 * US, t + 518 * US, first + 1)
+    return file
+
+
+def run(path, *arguments):
+    return subprocess.run([BUILD / "mxprof", "whatif", path, *arguments], capture_output=True, text=True,
+                          env=dict(os.environ, LC_ALL="C.UTF-8"), timeout=120, check=False)
+
+
+@pytest.fixture(name="write")
+def writer(tmp_path):
+    def write(file):
+        path = tmp_path / "t.mxp"
+        path.write_bytes(file.to_bytes())
+        return path
+    return write
+
+
+def predictions(path, *arguments):
+    result = run(path, *arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    (process,) = json.loads(result.stdout)["processes"]
+    assert process["steps"] == STEPS and process["recorded_mean_ns"] == LENGTH * US and process["unknown"] == 0
+    return process["predictions"]
+
+
+@pytest.mark.parametrize("changes, length", [
+    (["--name", "A=0.5"], LENGTH - 150),
+    (["--name", "A=2"], LENGTH + 300),
+    (["--name", "[AB]=0.5"], LENGTH - 250),
+    (["--name", "A=0.5", "--name", "B=0"], LENGTH - 350),
+    (["--host", "0.5"], LENGTH - 5 - 50),
+    (["--call", "MXPush=0"], LENGTH),
+    # Nothing is left to wait for: B comes 5 us after its own push, before the program waits.
+    (["--name", "A=0", "--name", "B=0"], 30 + 100),
+])
+def test_predicted_is_what_follows_from_the_program(write, changes, length):
+    (found,) = predictions(write(trace()), *changes)
+    assert found["mean_ns"] == found["median_ns"] == length * US and found["gain_ns"] == (LENGTH - length) * US
+    assert [step["predicted_ns"] for step in found["steps"]] == [length * US] * STEPS
+    assert found["gain_low_ns"] <= found["gain_ns"] <= found["gain_high_ns"]
+    assert not found["model"] and not found["upper_bound"]
+
+
+def test_without_the_wait_the_worker_is_all_that_is_left(write):
+    (found,) = predictions(write(trace()), "--no-wait", "WaitFor*")
+    assert found["upper_bound"] and found["changed"] == STEPS
+    # A and B of the next step follow at once.
+    assert [step["predicted_ns"] for step in found["steps"]][1:] == [500 * US] * (STEPS - 1)
+
+
+def test_one_wait_of_each_step_can_be_left_out(write):
+    (second,) = predictions(write(trace()), "--no-wait", "WaitForVar#2")
+    assert second["changed"] == 0 and second["gain_ns"] == 0
+    (first,) = predictions(write(trace()), "--no-wait", "WaitForVar#1")
+    assert first["changed"] == STEPS
+
+
+def test_best_changes_come_first(write):
+    path = write(trace())
+    found = predictions(path)
+    assert [(one["changes"][0].get("of"), one["gain_ns"]) for one in found] == [
+        ("A", 150 * US), ("B", 100 * US), (None, 55 * US)]
+    shown = run(path)
+    assert shown.returncode == 0 and "6 steps, mean 618 µs" in shown.stdout
+    assert "A twice as fast" in shown.stdout and "468 µs" in shown.stdout
+
+
+@pytest.mark.parametrize("file, reason", [
+    (trace(releaser=999, late=20 * US), "is unknown"),
+    (trace(early=100), "records contradict one another"),
+    (native_file.sample(), "no operators"),
+])
+def test_what_cannot_be_known_is_refused(write, file, reason):
+    result = run(write(file), "--name", "*=0.5")
+    assert result.returncode == 3 and reason in result.stderr and result.stdout == "", result.stderr
+
+
+def test_losses_everywhere_are_refused(write):
+    file = trace()
+    file.losses = [(1, 1, 5, 0, (100 + STEPS * LENGTH) * US)]
+    result = run(write(file), "--name", "A=0.5")
+    assert result.returncode == 3 and "losses or pauses" in result.stderr
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["--name", "A"], "is not GLOB=FACTOR"),
+    (["--name", "A=-1"], "is not GLOB=FACTOR"),
+    (["--name", "=2"], "is not GLOB=FACTOR"),
+    (["--name", "AA=0.5"], "nothing is called 'AA'; the nearest are 'A'"),
+    (["--host", "fast"], "is no factor"),
+    (["--prefetch", "output"], "only 'input'"),
+    (["--workers", "0"], "--workers"),
+    (["--no-wait", "WaitForVar#x"], "--no-wait"),
+])
+def test_wrong_calls(write, arguments, reason):
+    result = run(write(trace()), *arguments)
+    assert result.returncode == 2 and reason in result.stderr and result.stdout == "", result.stderr
