@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes the analyses: of whatever a native file holds, windows of steps follow one another, and
-// the critical path of each fills it without a gap; rows, layers and trees of times add up.
+// the critical path of each fills it without a gap; rows, layers and trees of times add up; of a
+// replay that is not refused every step is there.
 #include <mxprof/error.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "profiler/analysis/path_rows.h"
 #include "profiler/analysis/time_tree.h"
+#include "profiler/analysis/what_if.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/merge.h"
 #include "seal_file.h"
@@ -132,6 +135,46 @@ static void check_times(mxp_source *process, const mxp_steps *steps)
     }
 }
 
+// ---- replays -----------------------------------------------------------------------------------
+static void check_what_if(mxp_source *process, const mxp_steps *steps)
+{
+    const mxp_change changes[] = {{.kind = MXP_CHANGE_NAME, .glob = "*", .factor = 0.5},
+                                  {.kind = MXP_CHANGE_HOST, .factor = 2},
+                                  {.kind = MXP_CHANGE_PREFETCH},
+                                  {.kind = MXP_CHANGE_NO_WAIT, .glob = "*"},
+                                  {.kind = MXP_CHANGE_WORKERS, .count = 2},
+                                  {.kind = MXP_CHANGE_BULK, .count = 8}};
+    enum { SETS = sizeof changes / sizeof changes[0] };
+    mxp_change_set sets[SETS];
+    for (size_t i = 0; i < SETS; i++) {
+        sets[i] = (mxp_change_set){.changes = &changes[i], .count = 1};
+    }
+    mxp_what_if result;
+    const int error = mxp__what_if(process, steps, NULL, MXP__GRAPH_BYTES_MAX, sets, SETS, &result);
+    require(error == MXP_OK || error == MXP_ENOTSUP);
+    if (error == MXP_OK) {
+        require(result.count > 0 && result.count + result.left_out <= steps->count + 1);
+        mxp__what_if_fini(&result);
+    }
+}
+
+static void check_slack(mxp_source *process, const mxp_steps *steps)
+{
+    mxp_graph graph;
+    mxp_replay_plan plan;
+    int64_t *slack_ns;
+    require(mxp__graph_load(process, steps->first_ns, steps->last_ns, MXP__GRAPH_BYTES_MAX,
+                            &graph) == MXP_OK);
+    require(mxp__replay_plan_make(&graph, steps, 0, steps->count, &plan) == MXP_OK);
+    require(mxp__replay_slack(&plan, &slack_ns) == MXP_OK);
+    for (size_t i = 0; i < graph.op_count; i++) {
+        require(slack_ns[i] >= 0);
+    }
+    mxp__free(slack_ns, graph.op_count * sizeof *slack_ns);
+    mxp__replay_plan_fini(&plan);
+    mxp__graph_fini(&graph);
+}
+
 static void analyse_process(mxp_source *process)
 {
     mxp_steps steps;
@@ -139,6 +182,8 @@ static void analyse_process(mxp_source *process)
         check_steps(process, &steps);
         check_all(process, &steps);
         check_times(process, &steps);
+        check_what_if(process, &steps);
+        check_slack(process, &steps);
         mxp__steps_fini(&steps);
     }
 }
