@@ -466,7 +466,9 @@ static void take_lengths(replay *run)
     int64_t before = fine(run, steps->all[run->plan->first].begin_ns);
     for (size_t i = run->plan->first; i < run->plan->end; i++) {
         const mxp_step_window *step = &steps->all[i];
-        const int64_t own = host_at(run, steps->thread, step->next_ns);
+        const int64_t own = steps->thread < run->graph->thread_count
+                                ? host_at(run, steps->thread, step->next_ns)
+                                : fine(run, step->next_ns);
         int64_t end = own > before ? own : before;
         const int64_t last = run->last_ends[i - run->plan->first];
         end = last > end ? last : end;

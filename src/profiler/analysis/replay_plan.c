@@ -3,7 +3,6 @@
 #include "profiler/analysis/replay_plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -241,8 +240,9 @@ static int take_completers(mxp_replay_plan *plan)
     if (bytes > 0 && (plan->completed == NULL || plan->also_completed == NULL)) {
         return mxp__fail_memory(mxp__replay_memory);
     }
-    memset(plan->completed, 0xff, bytes);
-    memset(plan->also_completed, 0xff, bytes);
+    for (size_t i = 0; i < graph->op_count; i++) {
+        plan->completed[i] = plan->also_completed[i] = MXP__NO_OP;
+    }
     for (size_t i = 0; i < graph->async_count; i++) {
         const uint32_t op = graph->async_ops[i];
         const uint32_t completer = mxp__graph_completer(graph, op);

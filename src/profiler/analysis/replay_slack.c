@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slack: one pass over the nodes of the replay, the latest first. What may come later by so much
 // lets what it waited for come later by so much, and by what it was early besides.
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/replay.h"
