@@ -78,7 +78,8 @@ def without_counts(printed):
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=["text", "json", "csv"])
 @pytest.mark.parametrize("by", ["name", "scope", "step"])
 def test_tables_do_not_know_them(tmp_path, by, form):
-    with_them, without = (outputs(tmp_path, quiet, "report", "--by", by, *form, "a.mxp") for quiet in (True, False))
+    with_them, without = (outputs(tmp_path, quiet, "report", "--layout", "mxnet", "--by", by, *form,
+                                           "a.mxp") for quiet in (True, False))
     assert without_counts(with_them) == without_counts(without)
     assert (b"dense0" if by == "scope" else b"dot") in without
 
