@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof memory: who held the memory at its peak, or at another moment; what grows from step to
 // step; what comes from the system; what lies there unused.
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <mxprof/error.h>
 #include <string.h>
@@ -149,8 +150,9 @@ static int choose(const mxp_command *self, const memory_options *options, mxp_me
 {
     int code = choose_moment(self, options, view);
     code = code < 0 ? choose_window(self, options, view) : code;
-    return code < 0 ? mxp__selection_filter(self, &options->selection, view->source, &view->filter)
-                    : code;
+    mxp_selection scopes = options->selection;
+    scopes.filter.counts[MXP_FILTER_NAME] = 0;  // arrays are not among a filter's names
+    return code < 0 ? mxp__selection_filter(self, &scopes, view->source, &view->filter) : code;
 }
 
 // ---- a process ---------------------------------------------------------------------------------
@@ -203,6 +205,70 @@ static int make_memory(const mxp_command *self, mxp_input *input, mxp_memory_sho
     return error;
 }
 
+// ---- arrays ------------------------------------------------------------------------------------
+static int no_array(const mxp_command *self, const mxp_memory_shown *view, const char *glob)
+{
+    enum { NAMED = 5 };
+    const char *names[MXP__OWNERS_MAX + 1] = {NULL};
+    mxp_strbuf list = {0};
+    size_t count = 0;
+    const mxp_memory_owners *owners = &view->memory.devices[0]->owners;
+    for (uint32_t i = MXP__OWNER_FIRST; i < owners->count; i++) {
+        names[count++] = view->source->name(view->source, owners->owners[i].name).text;
+        if (count <= NAMED) {
+            mxp__strbuf_printf(&list, "%s'%s'", count == 1 ? "" : ", ", names[count - 1]);
+        }
+    }
+    const char *closest = mxp__closest(glob, names);
+    int code = closest != NULL
+                   ? mxp__usage_error(self, "no array fits '%s'; did you mean '%s'?", glob, closest)
+                   : mxp__usage_error(self, "no array fits '%s'; some that there are: %s", glob,
+                                      mxp__strbuf_text(&list));
+    mxp__strbuf_fini(&list);
+    return code;
+}
+
+// Marks the arrays of one glob. False: there are none.
+static bool mark_arrays(mxp_memory_shown *view, const char *glob)
+{
+    bool *chosen = view->filter.chosen[MXP_FILTER_NAME], found = false;
+    for (size_t i = 0; i < view->memory.count; i++) {
+        const mxp_memory_owners *owners = &view->memory.devices[i]->owners;
+        for (uint32_t k = MXP__OWNER_FIRST; k < owners->count; k++) {
+            uint32_t id = owners->owners[k].name;
+            if (id < view->source->name_count &&
+                fnmatch(glob, view->source->name(view->source, id).text, 0) == 0) {
+                chosen[id] = found = true;
+            }
+        }
+    }
+    return found;
+}
+
+// -1, or the exit code after an error line.
+static int choose_arrays(const mxp_command *self, const memory_options *options,
+                         mxp_memory_shown *view)
+{
+    const mxp_option_list *globs = &options->selection.names;
+    if (globs->count == 0 || view->memory.count == 0) {
+        return -1;
+    }
+    bool *chosen = mxp__alloc(view->source->name_count * sizeof *chosen);
+    if (chosen == NULL) {
+        mxp__fail_memory("the names of arrays");
+        return mxp__command_failed(self);
+    }
+    view->filter.chosen[MXP_FILTER_NAME] = chosen;
+    view->filter.sizes[MXP_FILTER_NAME] = view->source->name_count;
+    for (size_t i = 0; i < globs->count; i++) {
+        if (!mark_arrays(view, globs->words[i])) {
+            return no_array(self, view, globs->words[i]);
+        }
+    }
+    return -1;
+}
+
+// ---- answers -----------------------------------------------------------------------------------
 // What cannot be answered of a process, or null.
 static const char *unknown_of(const mxp_memory_shown *view)
 {
@@ -240,6 +306,11 @@ static int show_process(const mxp_command *self, mxp_input *input, const memory_
     }
     if (error != MXP_OK) {
         return error;
+    }
+    wrong = choose_arrays(self, options, view);
+    if (wrong >= 0) {
+        *code = wrong;
+        return MXP_OK;
     }
     const char *unknown = unknown_of(view);
     if (unknown != NULL) {

@@ -225,6 +225,8 @@ int mxp__memory_json(mxp_memory_shown *view, mxp_strbuf *out)
     if (view->whole_from_ns != INT64_MIN) {
         mxp__json_i64(&json, "owners_exact_from_ns", view->whole_from_ns);
     }
+    mxp__json_u64(&json, "system_calls", view->memory.system_calls);
+    mxp__json_u64(&json, "system_ns", view->memory.system_ns);
     mxp__json_array(&json, "devices");
     for (size_t i = 0; i < view->memory.count && error == 0; i++) {
         error = put_device(view, view->memory.devices[i], &json);

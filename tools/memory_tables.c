@@ -73,6 +73,13 @@ int mxp__memory_fresh_table(const mxp_memory_shown *view, const mxp_memory_devic
     mxp__memory_put_device(device, out);
     mxp__strbuf_puts(out, ": ");
     mxp__memory_put_fresh(view, device, out);
+    if (view->memory.system_calls > 0) {
+        mxp__strbuf_puts(out, "  calls of the system, of all devices: ");
+        mxp__put_count((double)view->memory.system_calls, out);
+        mxp__strbuf_puts(out, ", ");
+        mxp__put_duration(&view->screen, (double)view->memory.system_ns, out);
+        mxp__strbuf_puts(out, " together\n");
+    }
     mxp__memory_put_doubts(view, device, out);
     mxp_memory_rows rows;
     int error =

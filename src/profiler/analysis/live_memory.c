@@ -4,6 +4,8 @@
 // owners' bytes always add up to the recorded total.
 #include "profiler/analysis/live_memory.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/trace/reader.h"
@@ -33,6 +35,7 @@ typedef struct memory_pass {
     const mxp_live_memory_options *options;
     mxp_live_memory *memory;
     device_pass devices[DEVICES];
+    uint32_t system_names[2];  // of spans around calls of the system; 0: there are none
 } memory_pass;
 
 static const char memory_for[] = "the memory of each device";
@@ -328,6 +331,31 @@ static void add_operator(memory_pass *all, const mxp_event *event)
     }
 }
 
+// ---- calls of the system -----------------------------------------------------------------------
+static void find_system_names(memory_pass *all)
+{
+    static const char *const texts[] = {"from system", "to system"};
+    const mxp_source *source = all->source;
+    for (uint32_t id = 0; id < source->name_count; id++) {
+        mxp_name_view view = source->name(source, id);
+        for (size_t i = 0; i < 2; i++) {
+            if (view.style == MXP_STYLE_SPAN && strcmp(view.text, texts[i]) == 0 &&
+                strcmp(source->name(source, view.category).text, "memory") == 0) {
+                all->system_names[i] = id;
+            }
+        }
+    }
+}
+
+static void add_span(memory_pass *all, const mxp_event *event)
+{
+    if (event->name != 0 &&
+        (event->name == all->system_names[0] || event->name == all->system_names[1])) {
+        all->memory->system_calls++;
+        all->memory->system_ns += (uint64_t)(event->end_ns - event->begin_ns);
+    }
+}
+
 // ---- the pass ----------------------------------------------------------------------------------
 static int add_event(memory_pass *all, const mxp_event *event)
 {
@@ -337,6 +365,9 @@ static int add_event(memory_pass *all, const mxp_event *event)
         return add_record(all, event);
     case MXP_KIND_OPERATOR:
         add_operator(all, event);
+        return MXP_OK;
+    case MXP_KIND_SPAN:
+        add_span(all, event);
         return MXP_OK;
     case MXP_KIND_META:
         if (event->phase == MXP_META_STATE) {
@@ -389,6 +420,7 @@ int mxp__live_memory_make(mxp_source *source, const mxp_live_memory_options *opt
     all->source = source;
     all->options = options;
     all->memory = memory;
+    find_system_names(all);
     int error = read_all(all);
     for (int i = 0; i < DEVICES; i++) {
         mxp__id_map_fini(&all->devices[i].blocks);

@@ -62,6 +62,7 @@ typedef struct mxp_memory_device {
 typedef struct mxp_live_memory {
     mxp_memory_device **devices;  // in the order of their first records
     size_t count, capacity;
+    uint64_t system_calls, system_ns;  // of pools, for memory and to give it back: all devices
 } mxp_live_memory;
 
 // Of one process. MXP_ENOMEM; MXP_EFORMAT or another error of the source: the rest cannot be read,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folder profiler/analysis/roof: how fast operators were beside what the machine can do.
 //
-// A call of an operator needs at least the
-// time of its floating-point operations at the rate of multiply-adds, and that of its bytes at the
-// bandwidth of the smallest level of memory that holds them. Rows are of calls with equal shapes.
+// A call of an operator needs at least the time of its floating-point operations at the rate of
+// multiply-adds, and that of its bytes at the bandwidth of the smallest level of memory that holds
+// them. Rows are of calls with equal shapes.
 #ifndef MXP_ANALYSIS_ROOF_H
 #define MXP_ANALYSIS_ROOF_H
 

@@ -448,6 +448,21 @@ static void fresh_blocks_are_counted_by_step(void **state)
     mxp__source_close(t.source);
 }
 
+static void calls_of_the_system_are_added_up(void **state)
+{
+    (void)state;
+    trace t = begin_trace();
+    fake_span(t.source, t.worker, fake_span_name(t.source, "memory", "from system"), 100, 130);
+    allocate(&t, t.worker, 135, 0x1000, 1, 0);
+    fake_span(t.source, t.worker, fake_span_name(t.source, "memory", "to system"), 140, 145);
+    fake_span(t.source, t.worker, fake_span_name(t.source, "app", "from system"), 150, 190);
+    mxp_live_memory memory = made(t.source, &everything);
+    assert_int_equal(memory.system_calls, 2);
+    assert_int_equal(memory.system_ns, 35);
+    mxp__live_memory_fini(&memory);
+    mxp__source_close(t.source);
+}
+
 // 3,000 steps that each leave 7 bytes: four are a column, whose least is that of its first.
 static void long_runs_keep_every_columns_least(void **state)
 {
@@ -556,6 +571,7 @@ int main(void)
         cmocka_unit_test(address_used_again_frees_what_was_there),
         cmocka_unit_test(peak_of_a_window_begins_with_what_was_there),
         cmocka_unit_test(fresh_blocks_are_counted_by_step),
+        cmocka_unit_test(calls_of_the_system_are_added_up),
         cmocka_unit_test(long_runs_keep_every_columns_least),
         cmocka_unit_test(owners_beyond_the_table_are_one_row),
         cmocka_unit_test(ids_that_the_trace_does_not_have_are_one_owner),

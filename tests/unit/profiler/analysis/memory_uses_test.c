@@ -138,6 +138,20 @@ static void two_new_blocks_of_an_operator_are_not_told_apart(void **state)
     mxp__source_close(t.source);
 }
 
+static void one_new_variable_of_two_new_blocks_is_neither(void **state)
+{
+    (void)state;
+    trace t = begin_trace();
+    memory(&t, 110, 64, 1000, 0, OUTPUT);
+    memory(&t, 120, 128, 300, 0, OUTPUT);
+    run(&t, 100, 200, 0, (uint32_t[]){1 | MXP_VARIABLE_WRITTEN}, 1);
+    run(&t, 300, 400, 0, (uint32_t[]){1}, 1);
+    mxp_memory_uses uses = look(&t);
+    assert_int_equal(uses.bytes[MXP__USE_UNKNOWN], 1300);
+    mxp__memory_uses_fini(&uses);
+    mxp__source_close(t.source);
+}
+
 // A variable that was there before is written again while a block for something else is allocated.
 static void known_variables_get_no_new_block(void **state)
 {
@@ -225,6 +239,7 @@ int main(void)
         cmocka_unit_test(next_uses_after_the_peak_are_known),
         cmocka_unit_test(what_nobody_uses_any_more_is_told),
         cmocka_unit_test(two_new_blocks_of_an_operator_are_not_told_apart),
+        cmocka_unit_test(one_new_variable_of_two_new_blocks_is_neither),
         cmocka_unit_test(known_variables_get_no_new_block),
         cmocka_unit_test(members_of_a_bulk_use_and_not_their_parent),
         cmocka_unit_test(pause_leaves_open_what_follows),
