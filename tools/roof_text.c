@@ -133,6 +133,8 @@ static void put_share(const mxp_roof_shown *shown, bool is_known, double share,
         mxp__strbuf_puts(cell, "unknown");
     } else if (shown->roof.is_void) {
         mxp__strbuf_puts(cell, "void");
+    } else if (share < 0.0005) {
+        mxp__strbuf_puts(cell, "<0.1%");  // as 0.0% it would look like one that is not known
     } else {
         mxp__put_percent(share, cell);
     }
