@@ -27,7 +27,9 @@ typedef struct device_pass {
     bool time_is_over;  // MXP__MOMENT_TIME is set
     bool window_is_open;
     bool is_stale;  // recording was off: blocks may have been freed since
-    bool has_total;  // since recording goes on a record has told the total
+    bool has_total;  // since recording goes on a record has told the total, or a census is over
+    bool in_census;  // nothing but a census since recording goes on
+    uint64_t census_bytes;  // of that one, those of no known block too
 } device_pass;
 
 typedef struct memory_pass {
@@ -185,24 +187,32 @@ static void check_total(device_pass *pass, const mxp_event *event, const mxp_mem
     }
 }
 
-// The total that was there before the first record that tells one.
-static void take_first_total(const memory_pass *all, device_pass *pass, const mxp_event *event,
-                             const mxp_memory_view *memory)
+// The device has had `live_bytes` since recording goes on: what a census adds up to, or what the
+// first record tells.
+static void begin_total(const memory_pass *all, device_pass *pass, int64_t ns, uint64_t live_bytes)
 {
     mxp_memory_device *device = pass->device;
-    bool is_free = (event->flags & MXP_MEM_FREE) != 0;
-    uint64_t after = memory->live_bytes, bytes = memory->requested_bytes;
-    device->live_bytes = is_free ? after + bytes : after > bytes ? after - bytes : 0;
+    device->live_bytes = live_bytes;
     pass->has_total = true;
+    pass->in_census = false;
     if (pass->known_bytes > device->live_bytes) {
         device->resets++;
         forget_blocks(pass);
     }
     put_not_recorded(pass);
     device->before_bytes = device->live_bytes - pass->known_bytes;
-    if (is_inside(all, event->begin_ns) && device->live_bytes > device->peak.bytes) {
-        set_peak(pass, event->begin_ns, pass->last_record);
+    mxp__growth_follow(&device->growth, &device->owners, device->live_bytes);
+    if (is_inside(all, ns) && device->live_bytes > device->peak.bytes) {
+        set_peak(pass, ns, pass->last_record);
     }
+}
+
+// The total before a record that tells the one after it.
+static uint64_t total_before(const mxp_event *event, const mxp_memory_view *memory)
+{
+    bool is_free = (event->flags & MXP_MEM_FREE) != 0;
+    uint64_t after = memory->live_bytes, bytes = memory->requested_bytes;
+    return is_free ? after + bytes : after > bytes ? after - bytes : 0;
 }
 
 static int add_memory(memory_pass *all, device_pass *pass, const mxp_event *event,
@@ -234,27 +244,57 @@ static int add_memory(memory_pass *all, device_pass *pass, const mxp_event *even
 }
 
 // A block that was there when recording began. Block 0 stands for those beyond a census's limit.
+// All of a census is about one moment: until it is over the total stays what it was.
 static int add_census(memory_pass *all, device_pass *pass, const mxp_event *event,
                       const mxp_memory_view *memory)
 {
     mxp_memory_device *device = pass->device;
-    uint32_t owner = MXP__OWNER_NOT_RECORDED;
-    int error = MXP_OK;
-    if (mxp__id_map_find(&pass->blocks, memory->block + 1) != NULL) {
-        return MXP_OK;  // made while the census was taken
-    }
-    if (memory->block != 0) {
-        error = add_block(all, pass, event, memory, &owner);
-        device->census_blocks++;
-    }
+    uint32_t owner;
     if (!pass->has_total) {
-        device->live_bytes += memory->requested_bytes;
-    } else if (pass->known_bytes > device->live_bytes) {
+        pass->in_census = true;
+        pass->census_bytes += memory->requested_bytes;
+    }
+    if (memory->block == 0 || mxp__id_map_find(&pass->blocks, memory->block + 1) != NULL) {
+        return MXP_OK;  // or it was made while the census was taken
+    }
+    int error = add_block(all, pass, event, memory, &owner);
+    device->census_blocks++;
+    if (pass->has_total && pass->known_bytes > device->live_bytes) {
         device->resets++;
         forget_blocks(pass);
     }
-    put_not_recorded(pass);
-    follow_total(all, pass, event, owner, memory->requested_bytes);
+    if (pass->has_total) {
+        put_not_recorded(pass);
+    }
+    return error;
+}
+
+// Blocks may have been freed while recording was off.
+static void begin_again(device_pass *pass)
+{
+    pass->is_stale = pass->has_total = pass->in_census = false;
+    pass->census_bytes = 0;
+    forget_blocks(pass);
+}
+
+static int add_to_device(memory_pass *all, device_pass *pass, const mxp_event *event,
+                         const mxp_memory_view *memory)
+{
+    bool is_census = event->kind == MXP_KIND_CENSUS, is_first = pass->device->records == 0;
+    if (!is_census && !pass->has_total && is_first) {
+        begin_total(all, pass, event->begin_ns, total_before(event, memory));
+    }
+    // A census has no time of its own, and before the first record there is no total.
+    int error =
+        pass->in_census || (is_census && is_first) ? MXP_OK : pass_time(all, pass, event->begin_ns);
+    if (error == MXP_OK && !is_census && !pass->has_total) {
+        begin_total(all, pass, event->begin_ns, total_before(event, memory));
+        error = pass_time(all, pass, event->begin_ns);
+    }
+    if (error == MXP_OK) {
+        error =
+            is_census ? add_census(all, pass, event, memory) : add_memory(all, pass, event, memory);
+    }
     return error;
 }
 
@@ -270,19 +310,9 @@ static int add_record(memory_pass *all, const mxp_event *event)
         }
     }
     if (pass->is_stale) {
-        pass->is_stale = pass->has_total = false;
-        pass->device->live_bytes = 0;
-        forget_blocks(pass);
+        begin_again(pass);
     }
-    bool is_census = event->kind == MXP_KIND_CENSUS;
-    if (!is_census && !pass->has_total) {
-        take_first_total(all, pass, event, &memory);
-    }
-    int error = pass_time(all, pass, event->begin_ns);
-    if (error == MXP_OK) {
-        error = is_census ? add_census(all, pass, event, &memory)
-                          : add_memory(all, pass, event, &memory);
-    }
+    int error = add_to_device(all, pass, event, &memory);
     pass->device->records++;
     pass->device->last_ns = event->begin_ns;
     pass->last_record = event->id;
@@ -385,6 +415,9 @@ static int end_pass(memory_pass *all)
     int error = MXP_OK;
     for (int i = 0; i < DEVICES && error == MXP_OK; i++) {
         device_pass *pass = &all->devices[i];
+        if (pass->device != NULL && pass->in_census) {
+            begin_total(all, pass, pass->device->last_ns, pass->census_bytes);
+        }
         if (pass->device != NULL) {
             error = pass_time(all, pass, INT64_MAX);
         }

@@ -294,6 +294,55 @@ static void census_gives_earlier_blocks_their_owners(void **state)
     mxp__source_close(t.source);
 }
 
+// Its records come one after the other, and are about one moment.
+static void census_is_no_growth_from_nothing(void **state)
+{
+    (void)state;
+    trace t = begin_trace();
+    const int64_t bounds[] = {5, 300, 500};
+    census(&t, 10, 0x1000, 500);
+    census(&t, 11, 0x2000, 300);
+    t.live = 800;
+    allocate(&t, t.main, 20, 0x3000, 50, 0);
+    fake_meta(t.source, t.main, MXP_META_STATE, 0, 200, 2);
+    fake_meta(t.source, t.main, MXP_META_STATE, 0, 310, 3);
+    census(&t, 320, 0x3000, 50);
+    census(&t, 321, 0x4000, 900);  // made in the pause; the others were freed
+    t.live = 950;
+    allocate(&t, t.main, 400, 0x5000, 10, 0);
+    mxp_live_memory_options options = everything;
+    options.bounds = bounds;
+    options.step_count = 2;
+    mxp_live_memory memory = made(t.source, &options);
+    const mxp_memory_device *device = memory.devices[0];
+    assert_int_equal(device->growth.count, 2);
+    assert_int_equal(device->growth.columns[0].least_bytes, 800);
+    assert_int_equal(device->growth.columns[1].least_bytes, 850);
+    assert_int_equal(device->growth.columns[1].most_bytes, 960);
+    assert_int_equal(device->peak.bytes, 960);
+    assert_int_equal(bytes_of(device, MXP__OWNER_FIRST, MXP__MOMENT_PEAK), 960);
+    assert_int_equal(device->gaps, 0);
+    mxp__live_memory_fini(&memory);
+    mxp__source_close(t.source);
+}
+
+static void census_alone_is_a_moment(void **state)
+{
+    (void)state;
+    trace t = begin_trace();
+    census(&t, 10, 0x1000, 500);
+    census(&t, 11, 0, 300);
+    mxp_live_memory memory = made(t.source, &everything);
+    const mxp_memory_device *device = memory.devices[0];
+    assert_int_equal(device->live_bytes, 800);
+    assert_int_equal(device->peak.bytes, 800);
+    assert_false(device->peak.has_block);
+    assert_int_equal(bytes_of(device, MXP__OWNER_FIRST, MXP__MOMENT_PEAK), 500);
+    assert_int_equal(bytes_of(device, MXP__OWNER_NOT_RECORDED, MXP__MOMENT_NOW), 300);
+    mxp__live_memory_fini(&memory);
+    mxp__source_close(t.source);
+}
+
 static void peak_names_block_and_operator(void **state)
 {
     (void)state;
@@ -565,6 +614,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_are_told_to_the_byte),
         cmocka_unit_test(census_gives_earlier_blocks_their_owners),
+        cmocka_unit_test(census_is_no_growth_from_nothing),
+        cmocka_unit_test(census_alone_is_a_moment),
         cmocka_unit_test(peak_names_block_and_operator),
         cmocka_unit_test(what_happens_in_a_pause_is_nobodys),
         cmocka_unit_test(lost_records_are_counted_and_sums_stay),
