@@ -37,11 +37,14 @@ typedef struct loops {
 static const size_t skew = 16;
 
 // ---- multiply-adds -----------------------------------------------------------------------------
+// By CPU time, so that who else runs does not choose.
 static double time_of(float (*run)(uint64_t), size_t lanes, float *kept)
 {
-    double begin = bench_now_ns();
+    bench_stretch stretch = {0};
+    bench_start(&stretch);
     *kept += run(multiply_adds);
-    return (bench_now_ns() - begin) / (double)lanes;
+    bench_stop(&stretch, 1);
+    return stretch.cpu_ns / (double)lanes;
 }
 
 static void choose_width(loops *of)
