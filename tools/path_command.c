@@ -125,8 +125,8 @@ static int path_of_file(const mxp_command *self, const char *file, path_options 
     int code = view_processes(&run, &input);
     if (code < 0) {
         code = mxp__output_print(self, &run.out);
-        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
+    code = mxp__input_end(&input, code);
     mxp__strbuf_fini(&run.out);
     mxp__input_close(&input);
     return code;

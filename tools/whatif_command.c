@@ -345,8 +345,8 @@ static int look_at_file(const mxp_command *self, const char *file, whatif_option
     int code = look_at_processes(&run, &input);
     if (code < 0) {
         code = mxp__output_print(self, &run.out);
-        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
     }
+    code = mxp__input_end(&input, code);
     mxp__strbuf_fini(&run.out);
     mxp__input_close(&input);
     return code;
