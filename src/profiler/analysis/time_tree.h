@@ -14,7 +14,7 @@ typedef enum mxp_tree_kind {
     MXP_TREE_SPAN,
 } mxp_tree_kind;
 
-enum { MXP_NO_NODE = UINT32_MAX };
+#define MXP_NO_NODE UINT32_MAX
 
 typedef struct mxp_tree_node {
     uint32_t parent, depth;  // node 0 is the root; parents have lower numbers
