@@ -75,8 +75,7 @@ static void names_give_way_and_then_columns(void **state)
           "layer                        sum  waited\n"
           "a_name_that..forty_shows 5.22 ms    0 ns\n"
           "\n"
-          "no operator: host 459 us         1.24 us\n" +
-              0);
+          "no operator: host 459 us         1.24 us\n");
 }
 
 static void rows_stand_out_where_there_is_colour(void **state)
@@ -87,8 +86,7 @@ static void rows_stand_out_where_there_is_colour(void **state)
           "\033[4mlayer                sum   waited\033[0m\n"
           "\033[35ma                5.22 ms     0 ns\033[0m\n"
           "\n"
-          "\033[1mno operator: host 459 us  1.24 us\033[0m\n" +
-              0);
+          "\033[1mno operator: host 459 us  1.24 us\033[0m\n");
 }
 
 static void a_lack_of_memory_is_seen_in_the_output(void **state)
