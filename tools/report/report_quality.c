@@ -120,6 +120,18 @@ static void put_source(const mxp_time_report *report, const mxp_source *source, 
     }
 }
 
+// Names whose spans were counted without records are in MXNet's table alone.
+static void put_statistics(const mxp_time_report *report, mxp_strbuf *out)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < report->process_count; i++) {
+        names += report->processes[i].source->stats_count;
+    }
+    put_count(out, "statistics", names,
+              "name was counted without records, too: --layout mxnet has its times",
+              "names were counted without records, too: --layout mxnet has their times");
+}
+
 // What would be told if it were there.
 static void put_missing(const mxp_time_report *report, mxp_strbuf *out)
 {
@@ -167,6 +179,7 @@ void mxp__report_put_quality(const mxp_time_report *report, mxp_strbuf *out)
     for (size_t i = 0; i < report->process_count; i++) {
         put_source(report, report->processes[i].source, out);
     }
+    put_statistics(report, out);
     put_machine(report, out);
     put_missing(report, out);
     put_cost(report, out);
