@@ -107,20 +107,79 @@ void mxp__slowest_fini(mxp_slowest *slowest)
 }
 
 // ---- what is inside of them --------------------------------------------------------------------
+// One of the slowest, among those sorted by thread and begin.
+typedef struct place {
+    const mxp_instance *instance;
+    size_t number;  // in the list
+    int64_t reach_ns;  // the latest end of it and those before it on its thread
+} place;
+
 typedef struct looking {
-    const mxp_slowest *slowest;
-    mxp_instances *inside;  // of each
+    place *places;
+    size_t count;
+    mxp_instances *inside;  // of each, by number
 } looking;
+
+static int compare_threads(const mxp_instance *a, const mxp_instance *b)
+{
+    if (a->source != b->source) {
+        return a->source < b->source ? -1 : 1;
+    }
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const mxp_instance *x = ((const place *)a)->instance, *y = ((const place *)b)->instance;
+    int threads = compare_threads(x, y);
+    return threads != 0 ? threads : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static void sort_places(looking *self, const mxp_instances *list)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        self->places[i] = (place){.instance = &list->all[i], .number = i};
+    }
+    qsort(self->places, self->count, sizeof *self->places, compare_places);
+    for (size_t i = 0; i < self->count; i++) {
+        const place *before = i > 0 ? &self->places[i - 1] : NULL;
+        int64_t end = self->places[i].instance->end_ns;
+        bool goes_on = before != NULL &&
+                       compare_threads(before->instance, self->places[i].instance) == 0 &&
+                       before->reach_ns > end;
+        self->places[i].reach_ns = goes_on ? before->reach_ns : end;
+    }
+}
+
+// How many of the places are on an earlier thread, or on this one and begin no later.
+static size_t places_before(const looking *self, const mxp_instance *instance)
+{
+    size_t low = 0, high = self->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const mxp_instance *at = self->places[middle].instance;
+        int threads = compare_threads(at, instance);
+        bool before = threads != 0 ? threads < 0 : at->begin_ns <= instance->begin_ns;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
 
 static int visit_inside(void *context, const mxp_instance *instance)
 {
     const looking *self = context;
     int error = MXP_OK;
-    for (size_t i = 0; i < self->slowest->list.count && error == MXP_OK; i++) {
-        const mxp_instance *around = &self->slowest->list.all[i];
-        if (around->thread == instance->thread && around->source == instance->source &&
-            mxp__instance_is_in(instance, around) && !instance->is_async) {
-            error = mxp__instances_add(&self->inside[i], instance);
+    if (instance->is_async) {
+        return MXP_OK;
+    }
+    for (size_t i = places_before(self, instance); i-- > 0 && error == MXP_OK;) {
+        const place *at = &self->places[i];
+        if (compare_threads(at->instance, instance) != 0 || at->reach_ns < instance->end_ns) {
+            break;
+        }
+        if (at->instance->end_ns >= instance->end_ns) {
+            error = mxp__instances_add(&self->inside[at->number], instance);
         }
     }
     return error;
@@ -147,23 +206,27 @@ static int make_lives(mxp_slowest *slowest, mxp_instances *inside)
 int mxp__slowest_look(mxp_slowest *slowest, mxp_source *source)
 {
     size_t count = slowest->list.count;
-    mxp_instances *inside = mxp__alloc(count * sizeof *inside);
+    looking self = {.count = count,
+                    .places = mxp__alloc(count * sizeof(place)),
+                    .inside = mxp__alloc(count * sizeof(mxp_instances))};
     slowest->lives = mxp__alloc(count * sizeof *slowest->lives);
-    int error = count > 0 && (inside == NULL || slowest->lives == NULL)
-                    ? mxp__fail_memory("the slowest spans")
-                    : MXP_OK;
+    bool has_memory = self.places != NULL && self.inside != NULL && slowest->lives != NULL;
+    int error = count > 0 && !has_memory ? mxp__fail_memory("the slowest spans") : MXP_OK;
+    if (count > 0 && error == MXP_OK) {
+        sort_places(&self, &slowest->list);
+    }
     mxp_source *process;
     for (size_t i = 0;
          error == MXP_OK && count > 0 && (process = mxp__source_process(source, i)) != NULL; i++) {
-        looking self = {slowest, inside};
         error = mxp__instances_read(process, visit_inside, &self, &slowest->is_damaged);
     }
     if (error == MXP_OK) {
-        error = make_lives(slowest, inside);
+        error = make_lives(slowest, self.inside);
     }
-    for (size_t i = 0; inside != NULL && i < count; i++) {
-        mxp__instances_fini(&inside[i]);
+    for (size_t i = 0; self.inside != NULL && i < count; i++) {
+        mxp__instances_fini(&self.inside[i]);
     }
-    mxp__free(inside, count * sizeof *inside);
+    mxp__free(self.inside, count * sizeof(mxp_instances));
+    mxp__free(self.places, count * sizeof(place));
     return error;
 }
