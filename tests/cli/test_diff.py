@@ -420,3 +420,23 @@ def test_damage_is_told_and_the_rest_compared(work):
     (work / "hurt.mxp").write_bytes(bytes(whole))
     code, out, err = diff(work, "before/r00.mxp", "--", "hurt.mxp")
     assert "damaged" in err and code in (0, 2, 3), err
+
+
+def test_steps_of_torch_profiler_are_steps(work):
+    def trace(matmul_us):
+        events = []
+        for i in range(6):
+            start = 1000 + i * 900
+            events += [{"ph": "X", "pid": 1, "tid": 1, "ts": start, "dur": 800, "cat": "user_annotation",
+                        "name": f"ProfilerStep#{i}"},
+                       {"ph": "X", "pid": 1, "tid": 1, "ts": start + 10, "dur": matmul_us, "cat": "cpu_op",
+                        "name": "aten::mm"}]
+        return json.dumps({"schemaVersion": 1, "traceEvents": events})
+    for i in range(4):
+        (work / f"a{i}.json").write_text(trace(300 + i))
+        (work / f"b{i}.json").write_text(trace(500 + i))
+    _, found = compared(work, *[f"a{i}.json" for i in range(4)], "--", *[f"b{i}.json" for i in range(4)])
+    check_sums(found)
+    assert found["runs"]["before"][0]["steps"] in (5, 6)  # the last one may have no end
+    row = next(row for row in found["path"] if row["name"] == "aten::mm")
+    assert row["change_ns"] == 200_000 and row["told"]
