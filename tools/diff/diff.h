@@ -51,6 +51,8 @@ void mxp__put_judgement(const mxp_judged *judged, mxp_strbuf *out);
 // Why there is no verdict, "differences of one run cannot be told from noise"; "" where there is
 // one.
 void mxp__put_why_no_verdict(const mxp_diff *diff, mxp_strbuf *out);
+// "The machine was busy: ...", a line; nothing where it was not.
+void mxp__put_busy(const mxp_diff *diff, mxp_strbuf *out);
 // "conv1/_backward_Convolution" of a row of the path; with its kind before it unless it runs.
 void mxp__put_row_name(const mxp_row_key *key, mxp_strbuf *out);
 

@@ -113,9 +113,14 @@ static void put_sentences(const mxp_diff *diff, mxp_strbuf *out)
     }
     if (comparison->disturbed > 0 && comparison->wall.verdict != MXP_VERDICT_DISTURBED &&
         !comparison->keeps_disturbed) {
-        mxp__strbuf_printf(out, "%zu disturbed %s left out.\n", comparison->disturbed,
+        mxp__strbuf_printf(out, "\n%zu disturbed %s left out.\n", comparison->disturbed,
                            comparison->disturbed == 1 ? "run is" : "runs are");
     }
+    mxp_strbuf busy = {0};
+    mxp__put_busy(diff, &busy);
+    mxp__strbuf_puts(out, busy.length > 0 ? "\n" : "");
+    mxp__strbuf_puts(out, mxp__strbuf_text(&busy));
+    mxp__strbuf_fini(&busy);
 }
 
 // ---- differences -------------------------------------------------------------------------------
@@ -186,6 +191,39 @@ static size_t count_shown(const mxp_diff *diff)
     return shown;
 }
 
+static void put_row(const mxp_diff *diff, const mxp_contribution *row, time_unit unit,
+                    int64_t all_ns, mxp_strbuf *out)
+{
+    mxp_strbuf name = {0};
+    mxp__put_row_name(&diff->comparison.rows.path.all[row->row], &name);
+    mxp__strbuf_puts(out, "| ");
+    put_code(mxp__strbuf_text(&name), out);
+    put_cells(row->ns, unit, all_ns, out);
+    mxp__strbuf_fini(&name);
+}
+
+// Rows that stand out, then all others as one.
+static void put_rows(const mxp_diff *diff, time_unit unit, int64_t all_ns, mxp_strbuf *out)
+{
+    const mxp_contributions *found = &diff->contributions;
+    int64_t others[MXP__SIDES] = {0};
+    size_t other_count = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const mxp_contribution *row = &found->all[i];
+        if (is_shown(diff, i)) {
+            put_row(diff, row, unit, all_ns, out);
+            continue;
+        }
+        others[MXP__BEFORE] += row->ns[MXP__BEFORE];
+        others[MXP__AFTER] += row->ns[MXP__AFTER];
+        other_count++;
+    }
+    if (other_count > 0) {
+        mxp__strbuf_printf(out, "| all %zu others", other_count);
+        put_cells(others, unit, all_ns, out);
+    }
+}
+
 static void put_table(const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_contributions *found = &diff->contributions;
@@ -198,31 +236,11 @@ static void put_table(const mxp_diff *diff, mxp_strbuf *out)
     const int64_t all_ns = found->ns[MXP__AFTER] - found->ns[MXP__BEFORE];
     const time_unit unit =
         unit_of(fmax((double)found->ns[MXP__BEFORE], (double)found->ns[MXP__AFTER]));
-    int64_t others[MXP__SIDES] = {0};
-    size_t other_count = 0;
     mxp__strbuf_printf(out, "\n| %s | before, %s | after, %s | change, %s | share of it |\n",
                        has_operators ? "on the path" : "on the steps' thread", unit.name, unit.name,
                        unit.name);
     mxp__strbuf_puts(out, "|---|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < found->count; i++) {
-        const mxp_contribution *row = &found->all[i];
-        if (!is_shown(diff, i)) {
-            others[MXP__BEFORE] += row->ns[MXP__BEFORE];
-            others[MXP__AFTER] += row->ns[MXP__AFTER];
-            other_count++;
-            continue;
-        }
-        mxp_strbuf name = {0};
-        mxp__put_row_name(&diff->comparison.rows.path.all[row->row], &name);
-        mxp__strbuf_puts(out, "| ");
-        put_code(mxp__strbuf_text(&name), out);
-        put_cells(row->ns, unit, all_ns, out);
-        mxp__strbuf_fini(&name);
-    }
-    if (other_count > 0) {
-        mxp__strbuf_printf(out, "| all %zu others", other_count);
-        put_cells(others, unit, all_ns, out);
-    }
+    put_rows(diff, unit, all_ns, out);
     mxp__strbuf_puts(out, "| **a step**");
     put_cells(found->ns, unit, all_ns, out);
 }

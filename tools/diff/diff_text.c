@@ -169,7 +169,7 @@ static void put_note(uint64_t count, const char *one, const char *several, mxp_s
     }
 }
 
-static void put_disturbed(const mxp_diff *diff, mxp_strbuf *out)
+static void put_disturbed(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_comparison *comparison = &diff->comparison;
     if (!comparison->knows_delay) {
@@ -187,36 +187,15 @@ static void put_disturbed(const mxp_diff *diff, mxp_strbuf *out)
         for (size_t i = 0; i < comparison->sides[side].count; i++) {
             if (!mxp__run_counts(comparison, side, i)) {
                 const mxp_compared_run *run = &comparison->sides[side].runs[i];
-                mxp__strbuf_printf(out, "    %s  %.0f %%\n", run->path,
-                                   100 * mxp__compared_run_delay(run));
+                mxp__strbuf_puts(out, "    ");
+                mxp__put_label(screen, run->path, strlen(run->path), out);
+                mxp__strbuf_printf(out, "  %.0f %%\n", 100 * mxp__compared_run_delay(run));
             }
         }
     }
 }
 
-static const double busy_delay = 0.3;  // quiet runs of a runtime that spins have less
-
-// Where most runs waited for cores, the rule above finds none of them.
-static void put_busy(const mxp_diff *diff, mxp_strbuf *out)
-{
-    const mxp_comparison *comparison = &diff->comparison;
-    size_t busy = 0, count = 0;
-    for (int side = 0; side < MXP__SIDES; side++) {
-        for (size_t i = 0; i < comparison->sides[side].count; i++) {
-            const double delay = mxp__compared_run_delay(&comparison->sides[side].runs[i]);
-            busy += mxp__run_counts(comparison, side, i) && delay > busy_delay;
-            count += mxp__run_counts(comparison, side, i);
-        }
-    }
-    if (2 * busy > count) {
-        mxp__strbuf_printf(out,
-                           "The machine was busy: in %zu of %zu runs run delay was above %.0f %% "
-                           "of the time.\n",
-                           busy, count, 100 * busy_delay);
-    }
-}
-
-static void put_notes(const mxp_diff *diff, mxp_strbuf *out)
+static void put_notes(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf *out)
 {
     const mxp_compared_run *first = &diff->comparison.sides[MXP__BEFORE].runs[0];
     if (!first->has_steps) {
@@ -230,8 +209,8 @@ static void put_notes(const mxp_diff *diff, mxp_strbuf *out)
              "marks of steps are other threads', and left out.", out);
     put_note(notes.contradictions, "place at which records contradict one another is 'unknown'.",
              "places at which records contradict one another are 'unknown'.", out);
-    put_disturbed(diff, out);
-    put_busy(diff, out);
+    put_disturbed(screen, diff, out);
+    mxp__put_busy(diff, out);
 }
 
 // ---- contributions -----------------------------------------------------------------------------
@@ -367,7 +346,7 @@ void mxp__diff_put_text(const mxp_screen *screen, const mxp_diff *diff, mxp_strb
         return;
     }
     mxp__diff_put_differences(screen, diff, out);
-    put_notes(diff, out);
+    put_notes(screen, diff, out);
     mxp__strbuf_putc(out, '\n');
     put_sides(screen, diff, out);
     mxp__strbuf_putc(out, '\n');

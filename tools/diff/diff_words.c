@@ -86,6 +86,28 @@ void mxp__put_why_no_verdict(const mxp_diff *diff, mxp_strbuf *out)
     }
 }
 
+static const double busy_delay = 0.3;  // quiet runs of a runtime that spins have less
+
+// Where most runs waited for cores, the rule above finds none of them.
+void mxp__put_busy(const mxp_diff *diff, mxp_strbuf *out)
+{
+    const mxp_comparison *comparison = &diff->comparison;
+    size_t busy = 0, count = 0;
+    for (int side = 0; side < MXP__SIDES; side++) {
+        for (size_t i = 0; i < comparison->sides[side].count; i++) {
+            const double delay = mxp__compared_run_delay(&comparison->sides[side].runs[i]);
+            busy += mxp__run_counts(comparison, side, i) && delay > busy_delay;
+            count += mxp__run_counts(comparison, side, i);
+        }
+    }
+    if (2 * busy > count) {
+        mxp__strbuf_printf(out,
+                           "The machine was busy: in %zu of %zu runs run delay was above %.0f %% "
+                           "of the time.\n",
+                           busy, count, 100 * busy_delay);
+    }
+}
+
 void mxp__put_row_name(const mxp_row_key *key, mxp_strbuf *out)
 {
     if (strcmp(key->kind, "run") != 0 && key->kind[0] != '\0') {

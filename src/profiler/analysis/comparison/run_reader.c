@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
+#include "profiler/analysis/comparison/run_settings.h"
 #include "profiler/analysis/path.h"
 #include "profiler/export/scope_path.h"
 
@@ -291,52 +292,6 @@ static int read_operators(run_reader *reader)
     return error;
 }
 
-// ---- settings ----------------------------------------------------------------------------------
-// How the program was run, in contrast to what was measured of it.
-static bool is_setting(const char *key)
-{
-    static const char *const keys[] = {
-        "mxprof_version",     "host",    "system",  "cpu", "command", "process_name", "full_policy",
-        "memory_limit_bytes", "kernels", "step_cpu"};
-    static const char *const groups[] = {"machine.", "engine.", "library.", "run.", "config."};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        if (strncmp(key, groups[i], strlen(groups[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int keep_text(mxp_compared_run *run, const char *text)
-{
-    char *copy = mxp__strdup(text);
-    if (copy == NULL || mxp__grow(&run->settings, &run->setting_capacity, run->setting_count + 1,
-                                  sizeof *run->settings) != MXP_OK) {
-        mxp__strfree(copy);
-        return no_memory();
-    }
-    run->settings[run->setting_count++] = copy;
-    return MXP_OK;
-}
-
-static int read_settings(run_reader *reader)
-{
-    const mxp_source *source = reader->source;
-    int error = MXP_OK;
-    for (size_t i = 0; i < source->info_count && error == MXP_OK; i++) {
-        if (is_setting(source->info[i].key)) {
-            error = keep_text(reader->run, source->info[i].key);
-            error = error == MXP_OK ? keep_text(reader->run, source->info[i].value) : error;
-        }
-    }
-    return error;
-}
-
 // ---- all ---------------------------------------------------------------------------------------
 static row_cache cache_of(mxp_row_keys *keys, mxp_row_sums *sums)
 {
@@ -378,7 +333,7 @@ static int read_all(run_reader *reader, uint64_t limit_bytes)
     if (error == MXP_OK) {
         error = read_operators(reader);
     }
-    return error == MXP_OK ? read_settings(reader) : error;
+    return error == MXP_OK ? mxp__run_settings_read(reader->source, reader->run) : error;
 }
 
 int mxp__compared_run_read(mxp_source *process, const char *path, const mxp_choice_wish *wish,
