@@ -193,7 +193,11 @@ static void set_json(const mxp_what_if *result, const mxp_change_set *set, bool 
         for (size_t i = 0; i < result->count; i++) {
             mxp__json_row(json, NULL);
             if (result->places[i] < steps->count) {
-                mxp__json_u64(json, "step", steps->all[result->places[i]].number);
+                const mxp_step_window *step = &steps->all[result->places[i]];
+                mxp__json_u64(json, "step", step->number);
+                if (step->run_delay_ns != MXP__NOT_RECORDED) {
+                    mxp__json_u64(json, "run_delay_ns", step->run_delay_ns);
+                }
             }
             mxp__json_number(json, "recorded_ns", result->lengths_ns[i]);
             mxp__json_number(json, "predicted_ns", result->lengths_ns[i] - set->gains_ns[i]);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of operators that spin for known times. Of each, even steps are as they are, and in odd
+// ones one thing is really another: so one trace has what is predicted from and what comes true,
+// under the same conditions. bench/whatif_truth.py predicts from the even steps and compares.
+//
+//     whatif_truth CASE OUT.mxp      42 cases: 7 programs, 6 sizes each
+//
+// Prints the share of run delay of two probes, before and after, which spin and want a core for it.
+#include <mxnet/c_api.h>
+#include <mxprof/record.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { VARS = 4, SIZES = 24, STEPS = 60, WARM_UP = 8, PROBE_US = 100000 };
+
+typedef struct spinning {
+    double us;
+} spinning;
+
+static const double factors[] = {0, 0.25, 0.5, 1.5, 2, 4};
+static NDArrayHandle vars[VARS];
+static double sizes_us[SIZES];
+static bool is_changed;  // this step is an odd one
+static mxp_name input_name;
+
+static void check(int code)
+{
+    if (code != 0) {
+        fprintf(stderr, "%s\n", MXGetLastError());
+        exit(1);
+    }
+}
+
+static double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+static void spin(double us)
+{
+    for (double end = now_us() + us; now_us() < end;) {
+    }
+}
+
+static void run_operator(void *context, void *argument)
+{
+    (void)context;
+    spin(((const spinning *)argument)->us);
+}
+
+// Reads one variable (or none, -1) and writes another.
+static void push(const char *name, double us, int reads, int writes, bool with_priority)
+{
+    static const int to_priority_queue = 3;  // FnProperty of copies between devices
+    spinning *work = malloc(sizeof *work);
+    if (work == NULL) {
+        abort();
+    }
+    work->us = us;
+    const bool has_read = reads >= 0 && reads != writes;
+    check(MXEnginePushSyncND(run_operator, work, free, NULL, has_read ? &vars[reads] : NULL,
+                             has_read, &vars[writes], 1, with_priority ? &to_priority_queue : NULL,
+                             0, name));
+}
+
+static double factor_of(double factor, bool is_it)
+{
+    return is_changed && is_it ? factor : 1;
+}
+
+// ---- programs ----------------------------------------------------------------------------------
+static void chain(double factor, double host_us)
+{
+    for (int i = 0; i < 8; i++) {
+        spin(host_us);
+        push(i == 3 ? "changed" : "other", sizes_us[i] * factor_of(factor, i == 3), i > 0 ? 0 : -1,
+             0, false);
+    }
+    check(MXNDArrayWaitToRead(vars[0]));
+}
+
+static void branches(double factor, bool other_is_changed)
+{
+    for (int i = 0; i < 5; i++) {
+        const bool is_third = i == 2;
+        push(is_third && !other_is_changed ? "changed" : "left",
+             sizes_us[i] * factor_of(factor, is_third && !other_is_changed), -1, 1, false);
+        push(is_third && other_is_changed ? "changed" : "right",
+             sizes_us[i + 5] * factor_of(factor, is_third && other_is_changed), -1, 2, true);
+    }
+    push("join", 100, 1, 3, false);
+    push("join", 50, 2, 3, false);
+    check(MXNDArrayWaitToRead(vars[3]));
+}
+
+static void with_input(double factor)
+{
+    const uint64_t begin = mxp_begin(MXP_CLASS_ALL, input_name);
+    const double us = 2000 * factor_of(factor, true);
+    const struct timespec time = {.tv_nsec = (long)(us * 1000)};
+    nanosleep(&time, NULL);
+    mxp_end(input_name, begin);
+    chain(1, 2);
+}
+
+// A wait in the middle that nobody needs; its own call, so that it can be told from the last one.
+static void needless_wait(int spacing)
+{
+    for (int i = 0; i < 8; i++) {
+        push("other", sizes_us[i], i > 0 ? 0 : -1, 0, false);
+        spin(60 * (1 + spacing));
+        if (i == 3 && !is_changed) {
+            check(MXNDArrayWaitToWrite(vars[0]));
+        }
+    }
+    check(MXNDArrayWaitToRead(vars[0]));
+}
+
+static void ahead(double factor, double host_us)
+{
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 5; i++) {
+            spin(host_us);
+            push(i == 2 ? "changed" : "other", sizes_us[i] * factor_of(factor, i == 2), 0, i % 2,
+                 false);
+        }
+    }
+    check(MXNDArrayWaitToRead(vars[0]));
+    check(MXNDArrayWaitToRead(vars[1]));
+}
+
+static void step(int number)
+{
+    const int size = number % 6;
+    const double factor = factors[size];
+    switch (number / 6) {
+    case 0:
+        chain(factor, 2);
+        break;
+    case 1:
+        chain(factor, 400);
+        break;
+    case 2:
+        branches(factor, false);
+        break;
+    case 3:
+        branches(factor, true);
+        break;
+    case 4:
+        with_input(factor);
+        break;
+    case 5:
+        needless_wait(size);
+        break;
+    default:
+        ahead(factor, 30 * (size % 3));
+        break;
+    }
+}
+
+// ---- the machine -------------------------------------------------------------------------------
+static double run_delay_us(void)
+{
+    unsigned long long ran_ns, waited_ns = 0;
+    FILE *file = fopen("/proc/self/schedstat", "r");
+    if (file == NULL) {
+        return 0;
+    }
+    const bool is_read = fscanf(file, "%llu %llu", &ran_ns, &waited_ns) == 2;
+    fclose(file);
+    return is_read ? (double)waited_ns / 1e3 : 0;
+}
+
+static double probe(void)
+{
+    const double before_us = run_delay_us();
+    spin(PROBE_US);
+    return (run_delay_us() - before_us) / PROBE_US;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static void prepare(int number)
+{
+    const uint32_t shape[] = {4};
+    srand((unsigned)number + 1);
+    for (int i = 0; i < SIZES; i++) {
+        sizes_us[i] = 50 + rand() % 700;
+    }
+    for (int i = 0; i < VARS; i++) {
+        check(MXNDArrayCreate(shape, 1, 1, 0, 0, 0, &vars[i]));
+    }
+    input_name = mxp_span_name("input", "next batch");
+    for (int i = 0; i < WARM_UP; i++) {
+        is_changed = i % 2 != 0;
+        step(number);
+    }
+    check(MXNDArrayWaitAll());
+}
+
+static void record(int number, const char *path)
+{
+    char json[512];
+    snprintf(json, sizeof json, "%s.json", path);
+    const char *keys[] = {"profile_all", "continuous_dump", "filename", "native_filename"};
+    const char *values[] = {"true", "false", json, path};
+    check(MXSetProfilerConfig(4, keys, values));
+    check(MXSetProfilerState(1));
+    for (int i = 0; i < 2 * STEPS; i++) {
+        is_changed = i % 2 != 0;
+        mxp_step((uint64_t)i);
+        step(number);
+    }
+    mxp_step_end();
+    check(MXNDArrayWaitAll());
+    check(MXSetProfilerState(0));
+    check(MXDumpProfile(1));
+    remove(json);
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3) {
+        fputs("usage: whatif_truth CASE OUT.mxp\n", stderr);
+        return 2;
+    }
+    const int number = atoi(arguments[1]);
+    prepare(number);
+    const double before = probe();
+    record(number, arguments[2]);
+    printf("%.5f %.5f\n", before, probe());
+    return 0;
+}
