@@ -14,7 +14,7 @@ from format_reader import Trace  # noqa: E402  pylint: disable=wrong-import-posi
 
 STEPS = 40
 BLOCKED, IN_CUSTOM = 1, 4
-WRITTEN, ALL, TASK = 1, 3, 4
+WRITTEN, UNUSED, ALL, TASK = 1, 2, 3, 4
 PROGRAM = """
 import mxnet as mx
 from mxnet import autograd, gluon, nd, profiler
@@ -107,12 +107,78 @@ def test_everything_that_is_named_has_a_record(tmp_path, wait):
     hidden = collections.Counter(op["name"] for op in found.operators.values() if op["kind"] == "hidden")
     assert hidden == {"Custom": STEPS, "_backward_Custom": STEPS, "CustomOperatorWait": 2 * STEPS}
     tasks = [one for one in found.waits if one["what"] == TASK]
-    # Each function, and what it leaves to be freed; the last ones perhaps after the end.
-    assert 4 * STEPS - 4 <= len(tasks) <= 4 * STEPS
+    handed = collections.Counter(found.operators[one["ended_by"]]["name"] for one in tasks)
+    assert (handed["Custom"], handed["_backward_Custom"]) == (STEPS, STEPS)
+    assert 0 < handed["CustomOperatorWait"] <= 2 * STEPS  # what was left to be freed; some after the end
     assert {one["thread"] for one in tasks}.isdisjoint(one["thread"] for one in found.waits if one["what"] == ALL)
     inside = [one for one in found.waits if one["flags"] & IN_CUSTOM]
     assert len(inside) == STEPS and {one["what"] for one in inside} == {WRITTEN}  # asnumpy of each forward
     assert sum(one["what"] == ALL for one in found.waits) == (STEPS if wait == "all" else 0) + 1
+
+
+CALLS = """
+import time
+
+
+class Slow(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        time.sleep(0.05)
+        self.assign(out_data[0], req[0], in_data[0] + 1)
+
+
+@mx.operator.register('Slow')
+class SlowProp(mx.operator.CustomOpProp):
+    def create_operator(self, ctx, shapes, dtypes):
+        return Slow()
+
+
+profiler.set_config(continuous_dump=False, profile_all=True, filename='trace.json', native_filename='trace.mxp')
+x = nd.ones((4,))
+mx.nd.waitall()
+profiler.set_state('run')
+y = nd.Custom(x, op_type='Slow') * 2
+y.wait_to_read()
+y.wait_to_read()
+(nd.Custom(x, op_type='Slow') * 3).asnumpy()
+y = nd.Custom(x, op_type='Slow')
+y.wait_to_write() if hasattr(y, 'wait_to_write') else mx.base.check_call(mx.base._LIB.MXNDArrayWaitToWrite(y.handle))
+y = nd.Custom(x, op_type='Slow') * 5
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+"""
+
+
+def test_each_call_that_waits_leads_to_what_ended_it(tmp_path):
+    done = run_python(PROGRAM + CALLS, tmp_path)
+    assert done.code == 0, done.err
+    found = Records(tmp_path / "trace.mxp")
+    seen = []
+    for call in found.all:
+        inside = [one for one in found.waits if call["kind"] == "span" and one["thread"] == call["thread"]
+                  and call["begin_ticks"] <= one["begin_ticks"] and one["end_ticks"] <= call["end_ticks"]]
+        if call["name"].startswith("MX") and inside:
+            assert len(inside) == 1
+            wait = inside[0]
+            names, by = [], wait["ended_by"]
+            while by:
+                names.append(found.operators[by]["name"])
+                by = found.operators[by]["released_by"]
+            seen.append((call["name"], wait["what"], wait["flags"] & BLOCKED, names))
+    custom = ["_mul_scalar", "Custom"]
+    assert seen == [("MXNDArrayWaitToRead", WRITTEN, 1, ["WaitForVar", *custom]),
+                    ("MXNDArrayWaitToRead", WRITTEN, 0, []),
+                    ("MXNDArraySyncCopyToCPU", WRITTEN, 1, ["WaitForVar", *custom]),
+                    ("MXNDArrayWaitToWrite", UNUSED, 1, ["WaitForVar", "", "Custom"]),
+                    ("MXNDArrayWaitAll", ALL, 1, [])]
+    # What ended the last one: the operator with the last end before its.
+    last = [one for one in found.waits if one["what"] == ALL][-1]
+    ended = [op for op in found.operators.values() if op["end_ticks"] <= last["end_ticks"]]
+    assert max(ended, key=lambda op: op["end_ticks"])["name"] in ("_mul_scalar", "DeleteVariable")
+    # A task is handed over after its operator began; what is to be freed perhaps by the thread itself.
+    for task in (one for one in found.waits if one["what"] == TASK):
+        by = found.operators[task["ended_by"]]
+        assert by["name"] in ("Custom", "CustomOperatorWait") and by["begin_ticks"] <= task["end_ticks"]
 
 
 def test_steps_end_where_they_are_said_to(tmp_path):
