@@ -175,7 +175,7 @@ static void wait_for_room(void)
     }
 }
 
-static void wait_and_record(void)
+static __attribute__((noinline, cold)) void wait_and_record(void)
 {
     static mxp_atomic_u32 name;
     mxp_wait wait = {.what = MXP_WAIT_BACK_PRESSURE, .flags = MXP_WAIT_BLOCKED};
