@@ -19,6 +19,7 @@
     X(run)              \
     X(info)             \
     X(report)           \
+    X(explain)          \
     X(memory)           \
     X(roof)             \
     X(path)             \

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folder profiler/analysis/causes: what made steps slow, and what is gained without it.
+//
+// A catalogue of causes, each with a test on the trace, and a verdict on which of them are told.
+// Nothing is printed here.
+//
+// What the causes are looked for in: figures of each chosen step of one process, gathered by one
+// reading of all records and one walk over the steps' paths.
+#ifndef MXP_CAUSES_FACTS_H
+#define MXP_CAUSES_FACTS_H
+
+#include "profiler/analysis/causes/first_runs.h"
+#include "profiler/analysis/causes/fresh_runs.h"
+#include "profiler/analysis/choice.h"
+#include "profiler/analysis/live_memory.h"
+#include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/scope_tree.h"
+
+typedef struct mxp_facts_step {
+    size_t place;  // in the table of steps
+    double wall_ns;  // its window
+    uint64_t records;
+    uint64_t takings;  // spans of category `memory`
+    uint64_t fresh_blocks, fresh_bytes;  // that did not come from the pool
+    uint64_t pushed, tiny;  // operators that the steps' thread pushed; that took less than its push
+    double push_ns;  // median time between two pushes of the steps' thread; 0: fewer than two
+    double tiny_run_ns;  // median time of what it pushed
+    double run_ns;  // of all its operators, on whatever thread
+    double dependent_ns;  // the longest chain of operators that follow from variables
+    // On the path: operators that were taking memory from the system, or giving it back; what they
+    // took longer on pages that were new.
+    double taking_ns, fresh_ns;
+} mxp_facts_step;
+
+// A span of category `memory`: its thread was in the system.
+typedef struct mxp_taking {
+    uint32_t thread;
+    int64_t begin_ns, end_ns;
+} mxp_taking;
+
+typedef struct mxp_facts {
+    mxp_source *process;
+    const mxp_steps *steps;
+    const mxp_choice *choice;
+    mxp_facts_step *at;  // of each chosen step, in the order of time
+    size_t count;
+    uint32_t *index_of;  // by place in the table of steps; UINT32_MAX: not chosen
+    mxp_path_rows rows;  // the paths
+    mxp_path_rows chains;  // the longest chains of variables, as pieces of kind RUN
+    mxp_scope_tree scopes;
+    uint32_t *node_of;  // scopes of the process, by name id
+    mxp_first_runs first_runs;
+    mxp_fresh_runs fresh_runs;
+    uint64_t records[MXP_KIND_END];  // of the chosen steps, by kind
+    double record_cost_ns;  // of one; 0: the trace does not say
+    uint64_t operators, waits;  // in the whole trace
+    size_t workers;  // threads that ran operators that others had pushed
+    bool has_waits;  // they have records of their own
+    uint64_t cut_ops;  // of which not all variables are known
+    mxp_live_memory memory;  // of all steps
+    // Spans of category `memory`, by thread and begin.
+    mxp_taking *takings;
+    size_t taking_count, taking_capacity;
+} mxp_facts;
+
+// `steps` and `choice` outlive the facts; the choice is of steps. MXP_ENOMEM where a step needs
+// more than `limit_bytes`.
+int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
+                    uint64_t limit_bytes, mxp_facts *facts);
+void mxp__facts_fini(mxp_facts *facts);
+
+// Adds to `series`, of facts->count values, what each step spent on its path in a row.
+void mxp__facts_add_row(const mxp_facts *facts, const mxp_path_rows *rows, const bool *wanted,
+                        double *series);
+// Sets `series` to what each step spent in pieces of the kinds: 1 << MXP__PATH_*.
+int mxp__facts_kinds(const mxp_facts *facts, unsigned kinds, double *series);
+
+// The layer of an operator: the outermost two scopes around it; 0: it is in none.
+uint32_t mxp__facts_layer(const mxp_facts *facts, uint32_t scope);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators of a graph tell of the steps in which they were pushed: how long, how many of
+// them smaller than their push, and what chain they make.
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/analysis/causes/facts_parts.h"
+#include "profiler/analysis/statistics/sample.h"
+
+typedef struct pushed_op {
+    uint32_t index;  // of the step
+    uint32_t id, op;
+    int64_t push_ns;
+} pushed_op;
+
+static const char memory_for[] = "the operators of each step";
+
+// By step and, in it, by id; ids begin anew after 2^32.
+static int compare_ids(const void *a, const void *b)
+{
+    const pushed_op *x = a, *y = b;
+    if (x->index != y->index) {
+        return x->index < y->index ? -1 : 1;
+    }
+    const int32_t distance = (int32_t)(x->id - y->id);
+    return (distance > 0) - (distance < 0);
+}
+
+static int compare_pushes(const void *a, const void *b)
+{
+    const pushed_op *x = a, *y = b;
+    return (x->push_ns > y->push_ns) - (x->push_ns < y->push_ns);
+}
+
+static bool is_counted(const mxp_facts *facts, const mxp_graph_op *op)
+{
+    return op->push_thread == facts->steps->thread && !op->is_hidden &&
+           (op->flags & MXP_OP_BULK_PARENT) == 0;
+}
+
+// Intervals between pushes, and lengths of what was pushed: `figures` has room for both.
+static void take_pushes(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, size_t count,
+                        double *figures)
+{
+    mxp_facts_step *step = &facts->at[ops[0].index];
+    double *intervals = figures, *runs = figures + count;
+    size_t pushed = 0;
+    int64_t before_ns = 0;
+    qsort(ops, count, sizeof *ops, compare_pushes);
+    for (size_t i = 0; i < count; i++) {
+        const mxp_graph_op *op = &graph->ops[ops[i].op];
+        if (is_counted(facts, op)) {
+            if (pushed > 0) {
+                intervals[pushed - 1] = (double)(op->push_ns - before_ns);
+            }
+            before_ns = op->push_ns;
+            runs[pushed++] = (double)(op->end_ns - op->start_ns);
+        }
+    }
+    step->pushed = pushed;
+    if (pushed < 2) {
+        return;
+    }
+    mxp__sample_sort(intervals, pushed - 1);
+    step->push_ns = mxp__sample_median(intervals, pushed - 1);
+    mxp__sample_sort(runs, pushed);
+    step->tiny_run_ns = mxp__sample_median(runs, pushed);
+    while (step->tiny < pushed && runs[step->tiny] < step->push_ns) {
+        step->tiny++;
+    }
+}
+
+static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, size_t count)
+{
+    double *figures = mxp__alloc(2 * count * sizeof *figures);
+    uint32_t *places = mxp__alloc(count * sizeof *places);
+    int error = figures == NULL || places == NULL ? mxp__fail_memory(memory_for) : MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < count; i++) {
+        const mxp_graph_op *op = &graph->ops[ops[i].op];
+        places[i] = ops[i].op;
+        if ((op->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0) {
+            facts->at[ops[i].index].run_ns += (double)(op->end_ns - op->start_ns);
+        }
+    }
+    if (error == MXP_OK) {
+        error = mxp__facts_take_chain(facts, graph, ops[0].index, places, count);
+    }
+    if (error == MXP_OK) {
+        take_pushes(facts, graph, ops, count, figures);
+    }
+    mxp__free(figures, 2 * count * sizeof *figures);
+    mxp__free(places, count * sizeof *places);
+    return error;
+}
+
+static void count_workers(mxp_facts *facts, const mxp_graph *graph)
+{
+    size_t workers = 0;
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        workers += graph->threads[i].role == MXP__ROLE_WORKER && graph->threads[i].op_count > 0;
+    }
+    facts->workers = workers > facts->workers ? workers : facts->workers;
+    facts->has_waits |= graph->has_waits;
+    facts->cut_ops += graph->cut_ops;
+}
+
+int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
+{
+    pushed_op *ops = mxp__alloc(graph->op_count * sizeof *ops);
+    size_t count = 0;
+    if (ops == NULL && graph->op_count > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < graph->op_count; i++) {
+        const mxp_graph_op *op = &graph->ops[i];
+        const uint32_t index = mxp__facts_index_of_mark(facts, op->push_ns);
+        if (!op->is_idle && index != UINT32_MAX) {
+            ops[count++] = (pushed_op){
+                .index = index, .id = op->id, .op = (uint32_t)i, .push_ns = op->push_ns};
+        }
+    }
+    if (count > 0) {
+        qsort(ops, count, sizeof *ops, compare_ids);
+    }
+    count_workers(facts, graph);
+    int error = MXP_OK;
+    for (size_t first = 0, end; error == MXP_OK && first < count; first = end) {
+        for (end = first; end < count && ops[end].index == ops[first].index; end++) {
+        }
+        error = take_step(facts, graph, ops + first, end - first);
+    }
+    mxp__free(ops, graph->op_count * sizeof *ops);
+    return error;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two readings that facts.c puts together.
+#ifndef MXP_CAUSES_FACTS_PARTS_H
+#define MXP_CAUSES_FACTS_PARTS_H
+
+#include "profiler/analysis/causes/facts.h"
+
+// Index of the chosen step in which a moment of the steps' thread lies, by the marks; UINT32_MAX:
+// in none.
+uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns);
+
+// Records of the chosen steps are counted, spans of category `memory` and first executions noted.
+int mxp__facts_read(mxp_facts *facts);
+
+// What the operators of a graph tell of the steps they were pushed in. Called once for each graph.
+int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph);
+
+// The longest chain of one step's operators, which are places in the graph in the order of their
+// ids. Adds it to facts->chains and sets dependent_ns.
+int mxp__facts_take_chain(mxp_facts *facts, const mxp_graph *graph, size_t index,
+                          const uint32_t *ops, size_t count);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// mxprof explain: what made the steps slow, in words, and what is gained without it.
+#include <mxprof/error.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "explain_view.h"
+#include "profiler/trace/merge.h"
+#include "selection.h"
+
+static const char help[] =
+    "mxprof explain tells on one screen what made the steps slow: up to three causes, each with "
+    "what\n"
+    "shows it, what is gained without it, and the command that shows more.\n"
+    "\n"
+    "usage: mxprof explain [OPTIONS] FILE|DIRECTORY...\n"
+    "\n" MXP_WINDOW_HELP "  --force         takes steps with losses and pauses, too\n"
+    "  --memory MIB    how much a window may take (default 1024)\n"
+    "  --unit UNIT     auto (default), ns, us, ms or s\n"
+    "  --json          every cause that was looked at, told or not; times in ns\n"
+    "\n"
+    "A cause is told if what is gained without it is surely above the noise: half of the 95 %\n"
+    "interval of the mean step, and 1 % of a step at least. Looked for:\n"
+    "  slow input, custom operators (that wait, or compute), many tiny operators, memory from the\n"
+    "  system in every step, the cost of first runs, recording itself, one slow layer, the "
+    "program\n"
+    "  itself, waits that are not needed, chains of operators, memory that grows, and of several\n"
+    "  processes the one that has more to do\n"
+    "What is on the path comes first. Each gain is what is left to gain after the ones above it.\n"
+    "\n"
+    "examples\n"
+    "  mxprof explain run.mxp\n"
+    "  mxprof explain --step 100: run.mxp\n"
+    "  mxprof explain ranks/\n"
+    "\n"
+    "exit code: 0 fine, with a cause or without, 1 cannot be read or is damaged, 2 wrong call, 3 "
+    "what\n"
+    "was asked for is not in the trace\n";
+
+typedef struct explain_options {
+    mxp_selection selection;
+    int json, unit, force;
+    const char *memory;
+    uint64_t limit_bytes;
+} explain_options;
+
+// -1, or the exit code after an error line.
+static int take_process(const mxp_command *self, const explain_options *options,
+                        mxp_source *process, mxp_explain_view *view)
+{
+    mxp_steps steps;
+    mxp_choice choice;
+    if (mxp__steps_find(process, &steps) != MXP_OK) {
+        return mxp__command_failed(self);
+    }
+    int code = mxp__selection_window(self, &options->selection, &steps, &choice);
+    if (code >= 0) {
+        mxp__steps_fini(&steps);
+        return code;
+    }
+    if (choice.is_forced && !options->force) {
+        fprintf(stderr,
+                "mxprof explain: no step of process %u is whole: records were lost, or recording "
+                "paused or stopped in it; --force takes them all the same\n",
+                (unsigned)process->pid);
+        mxp__choice_fini(&choice);
+        mxp__steps_fini(&steps);
+        return MXP_EXIT_UNKNOWN;
+    }
+    return mxp__explain_view_add(view, process, &steps, &choice, options->limit_bytes) == MXP_OK
+               ? -1
+               : mxp__command_failed(self);
+}
+
+static int take_processes(const mxp_command *self, const explain_options *options, mxp_input *input,
+                          mxp_explain_view *view)
+{
+    size_t count = 0;
+    while (mxp__source_process(input->source, count) != NULL) {
+        count++;
+    }
+    view->all = mxp__alloc(count * sizeof *view->all);
+    if (view->all == NULL) {
+        mxp__fail_memory("the processes of a trace");
+        return mxp__command_failed(self);
+    }
+    view->capacity = count;
+    int code = -1;
+    for (size_t i = 0; code < 0 && i < count; i++) {
+        code = take_process(self, options, mxp__source_process(input->source, i), view);
+    }
+    if (code < 0 && mxp__explain_view_pair(view) != MXP_OK) {
+        code = mxp__command_failed(self);
+    }
+    return code;
+}
+
+static bool any_is_marked(const mxp_explain_view *view)
+{
+    bool any = false;
+    for (size_t i = 0; i < view->count; i++) {
+        any |= view->all[i].is_marked;
+    }
+    return any;
+}
+
+static int print_view(const mxp_command *self, const explain_options *options,
+                      const mxp_explain_view *view)
+{
+    mxp_strbuf out = {0};
+    mxp_screen screen;
+    mxp__screen_look(STDOUT_FILENO, &screen);
+    screen.unit = options->unit;
+    if (options->json) {
+        mxp_json json = {.out = &out};
+        mxp__explain_json(view, &json);
+    } else {
+        mxp__explain_print(view, &screen, &out);
+    }
+    const int code = mxp__output_print(self, &out);
+    mxp__strbuf_fini(&out);
+    return code;
+}
+
+static int explain_files(const mxp_command *self, char *const *files, size_t count,
+                         const explain_options *options)
+{
+    mxp_input input;
+    if (mxp__input_open_all(self, files, count, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    mxp_explain_view view = {.file = files[0], .is_imported = input.is_imported};
+    int code = take_processes(self, options, &input, &view);
+    if (code < 0) {
+        code = print_view(self, options, &view);
+        code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;
+        code = code == MXP_EXIT_FINE && !any_is_marked(&view) ? MXP_EXIT_UNKNOWN : code;
+    }
+    mxp__explain_view_fini(&view);
+    mxp__input_close(&input);
+    return code;
+}
+
+static int run(const mxp_command *self, int count, char **arguments)
+{
+    explain_options chosen = {.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    const mxp_option options[] = {
+        MXP_WINDOW_OPTIONS(&chosen.selection),
+        {.name = "--force", .number = &chosen.force},
+        {.name = "--memory", .text = &chosen.memory},
+        {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
+        {.name = "--json", .number = &chosen.json},
+        {.name = NULL},
+    };
+    int files = 0;
+    int code = mxp__options_parse_all(self, options, count, arguments, &files);
+    if (code < 0) {
+        code = mxp__selection_check(self, &chosen.selection);
+    }
+    size_t mib = 0;
+    if (code < 0 && chosen.memory != NULL) {
+        code = mxp__count_option(self, "--memory", chosen.memory, &mib);
+        chosen.limit_bytes = (uint64_t)mib << 20;
+    }
+    return code >= 0 ? code : explain_files(self, arguments, (size_t)files, &chosen);
+}
+
+const mxp_command mxp__command_explain = {
+    .name = "explain",
+    .summary = "what made the steps slow, and what is gained without it",
+    .help = help,
+    .run = run,
+};

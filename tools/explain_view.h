@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command `explain` says of a trace: of each process its steps and their causes, of
+// several processes how even they are.
+#ifndef MXP_TOOLS_EXPLAIN_VIEW_H
+#define MXP_TOOLS_EXPLAIN_VIEW_H
+
+#include "profiler/analysis/causes/imbalance.h"
+#include "text/json_writer.h"
+#include "text/screen.h"
+
+typedef struct mxp_explained {
+    mxp_source *process;
+    mxp_steps steps;  // of a trace without marks: one step that is all of it
+    mxp_choice choice;
+    bool is_marked;  // steps are
+    mxp_facts facts;
+    mxp_verdict verdict;
+} mxp_explained;
+
+typedef struct mxp_explain_view {
+    const char *file;  // as the user named it
+    bool is_imported;  // nothing in it tells what waited for what
+    mxp_explained *all;
+    size_t count, capacity;
+    bool is_paired;  // `imbalance` is of all processes
+    mxp_imbalance imbalance;
+} mxp_explain_view;
+
+// Adds a process. Takes steps and choice, also on errors. MXP_ENOMEM, or an error of the source.
+int mxp__explain_view_add(mxp_explain_view *view, mxp_source *process, mxp_steps *steps,
+                          mxp_choice *choice, uint64_t limit_bytes);
+// After all processes were added.
+int mxp__explain_view_pair(mxp_explain_view *view);
+void mxp__explain_view_fini(mxp_explain_view *view);
+
+// The process whose causes are shown: of several the slowest.
+const mxp_explained *mxp__explain_view_shown(const mxp_explain_view *view);
+
+// "lenet:conv1/Convolution"; a scope or a name of its own; "" for neither.
+void mxp__explain_place(const mxp_explained *of, const mxp_cause_place *place, mxp_strbuf *out);
+
+// A cause in words: one line; lines of evidence, each ended; the command that shows more, if there
+// is one.
+void mxp__cause_title(const mxp_explained *of, const mxp_cause *cause, const mxp_screen *screen,
+                      mxp_strbuf *out);
+void mxp__cause_evidence(const mxp_explained *of, const mxp_cause *cause, const mxp_screen *screen,
+                         mxp_strbuf *out);
+void mxp__cause_next(const mxp_explain_view *view, const mxp_explained *of, const mxp_cause *cause,
+                     mxp_strbuf *out);
+
+void mxp__explain_print(const mxp_explain_view *view, const mxp_screen *screen, mxp_strbuf *out);
+void mxp__explain_json(const mxp_explain_view *view, mxp_json *json);
+
+#endif
