@@ -76,7 +76,7 @@ def test_the_report_is_printed(demo):
     printed = mxprof(demo, "report", "--step", f"{WARM_UP + 1}:")
     assert printed in demo.out
     lines = printed.splitlines()
-    assert lines[0].startswith(f"steps {STEPS - WARM_UP}   mean ")
+    assert lines[0].startswith(f"steps {STEPS - WARM_UP}  mean ")
     header = next(line for line in lines if line.startswith("layer"))
     assert header.split() == ["layer", "forward", "backward", "update", "sum", "wall", "path"]
     # The last line of the table, and the sum above it, are all of the path.
