@@ -251,6 +251,29 @@ def test_what_a_dead_server_was_at_is_open_at_its_end(kind, ring, core):
     assert told(found[0])[5] == {"request": 199}
 
 
+class RingFile(native_file.NativeFile):
+    """What a ring holds whose thread has overwritten five chunks, up to `held_from`."""
+    held_from = 500_000
+
+    def chunk_sections(self):
+        for index, thread in enumerate(self.threads):
+            head = native_file.struct.pack("=IIQQQ", index, 5, self.origin + self.held_from, 0, 0)
+            yield self.section("chunk", thread["bytes"], head)
+
+
+def test_what_may_be_missing_of_a_ring_is_said(tmp_path):
+    file = RingFile()
+    file.info = [("full_policy", "ring"), ("memory_limit_bytes", "1048576")]
+    thread, work, key = file.thread("one"), file.name("work", "app", "span"), file.name("request")
+    file.span_on(thread, work, 400_000, 600_000, args=[(key, 1, 1)])
+    file.span_on(thread, work, 700_000, 800_000, args=[(key, 1, 2)])
+    path = tmp_path / "ring.mxp"
+    path.write_bytes(file.to_bytes())
+    begun_before, whole = run("show", path, "--arg", "request=1"), run("show", path, "--arg", "request=2")
+    assert begun_before.returncode == whole.returncode == 0
+    assert "only from 0.000500 s on" in begun_before.stderr and whole.stderr == ""
+
+
 # ---- looks
 @pytest.mark.parametrize("columns", [60, 80, 200])
 @pytest.mark.parametrize("call", [("show", "--arg", "request=137"), ("top",), ("at", "end"),
