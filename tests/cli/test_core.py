@@ -54,6 +54,21 @@ def test_the_kernels_core_file_tells_the_signal_and_the_open_spans(program, tmp_
     assert '"handle" (request=199)' in told and 'path="/data/137.blob"' in told
 
 
+def test_open_spans_last_until_the_last_time_known(core):
+    spans = json.loads(mxprof("top", "--json", "--name", "*", "--top", "1000", core).stdout)["slowest"]
+    ends = {is_open: [span["begin_ns"] + span["duration_ns"] for span in spans if span["is_open"] is is_open]
+            for is_open in (True, False)}
+    assert len(ends[True]) == 3 and set(ends[True]) == {max(ends[False])}
+
+
+def test_a_core_file_tells_what_was_recorded_with(core):
+    process = json.loads(mxprof("info", "--json", core).stdout)["processes"][0]
+    assert (process["config"]["store"], process["config"]["classes"]) == ("memory", "symbolic,imperative,api,memory,user")
+    assert {"key": "full_policy", "value": "ring"} in process["info"]
+    assert process["ring"] == {"limit_bytes": 16 << 20, "has_made_room": False}
+    assert {"key": "read_from", "value": "core file"} in process["info"]
+
+
 def test_recover_makes_a_file_of_a_core_file(core, tmp_path):
     result = mxprof("recover", core, "-o", tmp_path / "out.mxp")
     assert result.returncode == 0, result.stderr

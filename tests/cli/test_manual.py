@@ -132,6 +132,25 @@ def test_every_shells_script_has_every_option(shell, command):
             assert wanted in f" {lines.group(1)} ", option
 
 
+def wants_value(command, option):
+    result = subprocess.run([BUILD / "mxprof", command, option], capture_output=True, text=True, check=False,
+                            stdin=subprocess.DEVNULL)
+    return "needs a value" in result.stderr
+
+
+@pytest.mark.parametrize("command", subcommands())
+def test_scripts_know_which_options_take_a_value(command):
+    zsh, fish = script("zsh"), script("fish")
+    of_zsh = re.search(rf"^        {command}\)\n((?:            .*\n)*)", zsh, re.MULTILINE).group(1)
+    for option in options_in_help(command):
+        if accepts(command, option):
+            line = next(line for line in of_zsh.splitlines() if re.search(rf"'\*?{option}(['=])", line))
+            assert (f"{option}=:" in line) == wants_value(command, option), line
+            line = next(line for line in fish.splitlines()
+                        if f"from {command}' -l {option[2:]}" in line and line.split("-l ")[1].split()[0] == option[2:])
+            assert (line.endswith(" -r") or " -x " in line) == wants_value(command, option), line
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_scripts_are_of_their_shells_grammar(tmp_path, shell):
     if not shutil.which(shell):
