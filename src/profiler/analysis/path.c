@@ -245,16 +245,22 @@ static int kind_of_wait(const mxp_graph_wait *wait)
     }
 }
 
+// What ended it has no record, or ended before the window, where no records are to be found.
+static int kind_of_nobodys(const walker *walk, const mxp_graph_wait *wait)
+{
+    if (wait->begin_ns > walk->begin_ns || wait->what > MXP_WAIT_TASK) {
+        return kind_of_wait(wait);
+    }
+    return wait->what == MXP_WAIT_TASK ? MXP__PATH_HANDOFF : MXP__PATH_WAKE;
+}
+
 static void leave_wait(walker *walk, const mxp_graph_wait *wait)
 {
     const mxp_graph *graph = walk->graph;
     host_back(walk, wait->end_ns);
     if (wait->op == MXP__NO_OP) {
         const int64_t end_ns = walk->at_ns;
-        // It has no record, or ended before the window, where there are no records to be found.
-        const bool was_before = wait->what <= MXP_WAIT_ALL && wait->begin_ns <= walk->begin_ns;
-        back_to(walk, wait->begin_ns, was_before ? MXP__PATH_WAKE : kind_of_wait(wait), MXP__NO_OP,
-                walk->thread);
+        back_to(walk, wait->begin_ns, kind_of_nobodys(walk, wait), MXP__NO_OP, walk->thread);
         if (walk->at_ns == end_ns) {  // a task from nowhere that took no time
             give_up(walk);
         } else if (!walk->out_of_memory) {
