@@ -299,8 +299,11 @@ double mxp__timebase_ns_per_tick(const mxp_timebase *timebase)
     }
     uint64_t first = timebase->points[0].ticks;
     uint64_t last = timebase->points[timebase->point_count - 1].ticks;
-    int64_t ns = mxp__timebase_ns(timebase, last) - mxp__timebase_ns(timebase, first);
-    return ns > 0 ? (double)ns / (double)(last - first) : rate_of(&timebase->segments[0]);
+    int64_t ns;  // segments of a damaged file may lie anywhere
+    const bool is_far = __builtin_sub_overflow(mxp__timebase_ns(timebase, last),
+                                               mxp__timebase_ns(timebase, first), &ns);
+    return !is_far && ns > 0 ? (double)ns / (double)(last - first)
+                             : rate_of(&timebase->segments[0]);
 }
 
 static bool is_in(const mxp_timebase *timebase, size_t i, uint64_t ticks)
