@@ -359,3 +359,19 @@ def test_runs_that_differ_are_not_added_up(tmp_path):
     (tmp_path / "1.mxp").unlink()
     assert run(tmp_path).startswith("2 processes together")
     assert answer(tmp_path)["spans"][0]["total_ns"] == 700
+
+
+def test_an_operator_of_several_phases_says_which(tmp_path):
+    training = Training(1)
+    training.file.meta(training.main, "step", training.marks[-1] + 10, value=17)
+    at = training.marks[-1] + 20
+    for number, phase in ((900, "forward"), (901, "backward")):
+        training.add(number, "sgd_update", training.layers[0], phase, at, at, at, at + 5)
+    path = tmp_path / "trace.mxp"
+    path.write_bytes(training.file.to_bytes())
+    text = run(path, "--step", "1:", "--top", 50)
+    assert re.search(r"^layer0/sgd_update \(update\) ", text, re.MULTILINE)
+    assert re.search(r"^layer0/sgd_update \(backward\) ", text, re.MULTILINE)
+    assert re.search(r"^layer1/sgd_update  ", text, re.MULTILINE)
+    tree = run(path, "--tree", "--step", "1:")
+    assert "sgd_update (forward)" in tree

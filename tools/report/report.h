@@ -66,6 +66,14 @@ static inline size_t mxp__report_shown(size_t count, size_t most)
     return count == 0 || count - 1 <= most ? count : most;
 }
 
+// " (backward)", behind the name of an operator that is there in several phases; "" of none.
+static inline const char *mxp__report_phase(uint8_t phase)
+{
+    static const char *const texts[] = {"", " (forward)", " (backward)", " (update)",
+                                        " (communication)"};
+    return phase < MXP_PHASES ? texts[phase] : "";
+}
+
 // The order of rows where none is asked for: by path where there is one.
 mxp_time_key mxp__report_key(const mxp_time_report *report);
 bool mxp__report_has_operators(const mxp_time_report *report);

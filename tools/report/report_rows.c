@@ -43,6 +43,17 @@ static void find_shared_texts(row_table *at)
     mxp__free(first, scopes->texts.count * sizeof *first);
 }
 
+static bool in_several_phases(const row_table *at, const mxp_time_row *row)
+{
+    for (size_t i = 0; i < at->count; i++) {
+        const mxp_time_row *other = &at->report->rows.rows[at->order[i]];
+        if (other->scope == row->scope && other->name == row->name && other->phase != row->phase) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_name(const row_table *at, const mxp_time_row *row, mxp_strbuf *out)
 {
     const mxp_time_report *report = at->report;
@@ -56,6 +67,9 @@ static void put_name(const row_table *at, const mxp_time_row *row, mxp_strbuf *o
     }
     const char *name = mxp__time_row_name(&report->rows, row, &length);
     mxp__put_label(report->screen, name, length, out);
+    if (at->operators && in_several_phases(at, row)) {
+        mxp__strbuf_puts(out, mxp__report_phase(row->phase));
+    }
 }
 
 // ---- figures -----------------------------------------------------------------------------------

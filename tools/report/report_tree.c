@@ -59,8 +59,6 @@ static bool is_leaf(const mxp_tree_node *node)
 // An open node, a folded one, or a leaf, indented by its depth.
 static void put_name(tree_table *at, uint32_t number, bool is_open, mxp_strbuf *out)
 {
-    static const char *const phases[] = {"", " (forward)", " (backward)", " (update)",
-                                         " (communication)"};
     const mxp_tree_node *node = &at->tree->nodes[number];
     const bool is_utf8 = at->report->screen->is_utf8;
     size_t length;
@@ -70,7 +68,7 @@ static void put_name(tree_table *at, uint32_t number, bool is_open, mxp_strbuf *
                           : is_open     ? (is_utf8 ? "\u25be " : "- ")
                                         : (is_utf8 ? "\u25b8 " : "+ "));
     mxp__put_label(at->report->screen, text, length, out);
-    mxp__strbuf_puts(out, node->phase < MXP_PHASES ? phases[node->phase] : "");
+    mxp__strbuf_puts(out, mxp__report_phase(node->phase));
 }
 
 static void put_figures(tree_table *at, const mxp_tree_node *node, bool is_sum)
