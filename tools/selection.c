@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "text/label.h"
 
 // ---- texts -------------------------------------------------------------------------------------
 bool mxp__duration_parse(const char *text, int64_t *ns)
@@ -177,8 +178,12 @@ static int nothing_fits(const mxp_command *command, const mxp_source *process,
         fprintf(stderr, "mxprof %s: no %s fits '%s': there is none at all\n", command->name, what,
                 filter->empty_glob);
     } else {
+        mxp_strbuf shown = {0};  // names of programs, without what a terminal takes as commands
+        const mxp_screen screen = {.is_utf8 = true};
+        mxp__put_label(&screen, mxp__strbuf_text(&nearest), nearest.length, &shown);
         fprintf(stderr, "mxprof %s: no %s fits '%s'; the nearest: %s\n", command->name, what,
-                filter->empty_glob, mxp__strbuf_text(&nearest));
+                filter->empty_glob, mxp__strbuf_text(&shown));
+        mxp__strbuf_fini(&shown);
     }
     mxp__strbuf_fini(&nearest);
     return MXP_EXIT_USAGE;

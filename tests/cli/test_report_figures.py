@@ -375,3 +375,13 @@ def test_an_operator_of_several_phases_says_which(tmp_path):
     assert re.search(r"^layer1/sgd_update  ", text, re.MULTILINE)
     tree = run(path, "--tree", "--step", "1:")
     assert "sgd_update (forward)" in tree
+
+
+def test_steps_of_other_threads_are_told(tmp_path):
+    training = Training(2)
+    for at in training.marks[:3]:
+        training.file.meta(training.worker, "step", at + 1, value=99)
+    path = tmp_path / "trace.mxp"
+    path.write_bytes(training.file.to_bytes())
+    assert "steps are those of thread main, which marked most; left out: 3 marks of 1 other thread\n" in run(path)
+    assert [step["number"] for step in answer(path)["steps"]] == list(range(1, 16))

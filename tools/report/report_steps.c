@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "report/report.h"
 #include "text/figure.h"
+#include "text/label.h"
 #include "text/shares.h"
 #include "text/text_table.h"
 
@@ -80,13 +81,12 @@ static void put_slowest(const mxp_time_report *report, mxp_strbuf *out)
 }
 
 typedef struct left_out {
-    size_t first_run, losses, pauses, open, other_marks;
+    size_t first_run, losses, pauses, open;
     bool is_forced;
 } left_out;
 
 static void count_left_out(const mxp_report_process *process, left_out *left)
 {
-    left->other_marks += process->steps.other_marks;
     left->is_forced = left->is_forced || process->choice.is_forced;
     const bool is_usual = process->choice.first_run + process->choice.incomplete > 0;
     for (size_t i = 0; i < process->steps.count && is_usual; i++) {
@@ -97,6 +97,22 @@ static void count_left_out(const mxp_report_process *process, left_out *left)
               : step->is_open    ? &left->open
                                  : &left->pauses) += 1;
         }
+    }
+}
+
+static void put_other_threads(const mxp_time_report *report, const mxp_report_process *process,
+                              mxp_strbuf *out)
+{
+    const mxp_steps *steps = &process->steps;
+    if (steps->other_marks > 0) {
+        mxp_strbuf name = {0};
+        mxp__thread_label(process->source, steps->thread, &name);
+        mxp__strbuf_puts(out, "steps are those of thread ");
+        mxp__put_label(report->screen, mxp__strbuf_text(&name), name.length, out);
+        mxp__strbuf_fini(&name);
+        mxp__strbuf_printf(
+            out, ", which marked most; left out: %" PRIu64 " marks of %" PRIu32 " other thread%s\n",
+            steps->other_marks, steps->other_threads, steps->other_threads == 1 ? "" : "s");
     }
 }
 
@@ -125,9 +141,8 @@ static void put_left_out(const mxp_time_report *report, mxp_strbuf *out)
     if (left.is_forced) {
         mxp__strbuf_puts(out, "no step is whole: all have losses, a pause or no end\n");
     }
-    if (left.other_marks > 0) {
-        mxp__strbuf_printf(out, "left out: %zu marks of steps by other threads\n",
-                           left.other_marks);
+    for (size_t i = 0; i < report->process_count; i++) {
+        put_other_threads(report, &report->processes[i], out);
     }
 }
 
