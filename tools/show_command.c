@@ -308,6 +308,27 @@ static int show_id(showing *self)
                         "no asynchronous span, context or flow has the id %" PRIu64, self->id);
 }
 
+// "step 37, slowest"; "steps 3:5"; "window".
+static void put_window_title(showing *self, const mxp_selected *selected)
+{
+    const mxp_choice *choice = &selected->choice;
+    const char *step = self->options->selection.step;
+    if (choice->steps == NULL || step == NULL) {
+        mxp__strbuf_puts(&self->title, "window");
+        return;
+    }
+    if (choice->step_count != 1) {
+        mxp__strbuf_printf(&self->title, "steps %s", step);
+        return;
+    }
+    for (size_t i = 0; i < choice->of->count; i++) {
+        if (choice->steps[i]) {
+            mxp__strbuf_printf(&self->title, "step %" PRIu64 "%s%s", choice->of->all[i].number,
+                               step[0] >= 'a' ? ", " : "", step[0] >= 'a' ? step : "");
+        }
+    }
+}
+
 // A step, or a time.
 static int show_window(showing *self)
 {
@@ -322,8 +343,7 @@ static int show_window(showing *self)
     int code = mxp__selected_make(self->command, selection, process, false, &selected);
     if (code < 0) {
         mxp__selected_extent(&selected, &self->begin_ns, &self->end_ns);
-        mxp__strbuf_printf(&self->title, "%s%s", selection->step != NULL ? "step " : "window",
-                           selection->step != NULL ? selection->step : "");
+        put_window_title(self, &selected);
         code = mxp__collect_time(process, self->begin_ns, self->end_ns, &self->found) == MXP_OK
                    ? print_life(self)
                    : mxp__command_failed(self->command);

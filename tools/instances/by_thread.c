@@ -17,8 +17,7 @@
 #include "text/label.h"
 #include "text/text_table.h"
 
-// Three names do not fit into 80 columns.
-enum { NAMES_SHOWN = 3, NAMES_SHOWN_NARROW = 2, NAMES_WIDE_COLUMNS = 100, NAMES_TOLD = 10 };
+enum { NAMES_SHOWN = 3, NAMES_TOLD = 10, COLUMNS_BEFORE = 48 };
 
 static const char memory_for[] = "the table by thread";
 
@@ -201,20 +200,29 @@ static int64_t waited(const by_thread *self, uint32_t thread)
 }
 
 // ---- printing ----------------------------------------------------------------------------------
+// As many of the largest as fit behind the other columns, one at least.
 static void put_mostly(const by_thread *self, uint32_t thread, mxp_strbuf *out)
 {
     const mxp_screen *screen = &self->table->wish->screen;
-    bool is_narrow = screen->is_bounded && screen->columns < NAMES_WIDE_COLUMNS;
-    size_t most = is_narrow ? NAMES_SHOWN_NARROW : NAMES_SHOWN;
+    bool is_narrow = screen->is_bounded && screen->columns > COLUMNS_BEFORE;
+    size_t room = is_narrow ? screen->columns - COLUMNS_BEFORE : SIZE_MAX, used = 0;
+    mxp_strbuf one = {0};
     largest found;
     find_largest(self, thread, &found);
-    for (size_t i = 0; i < found.count && i < most; i++) {
+    for (size_t i = 0; i < found.count && i < NAMES_SHOWN; i++) {
         mxp_name_view name = self->process->name(self->process, name_of(&found.at[i]));
-        mxp__strbuf_puts(out, i > 0 ? ", " : "");
-        mxp__put_label(screen, name.text, name.length, out);
-        mxp__strbuf_putc(out, ' ');
-        mxp__put_duration(screen, (double)found.at[i].ns, out);
+        mxp__strbuf_clear(&one);
+        mxp__strbuf_puts(&one, i > 0 ? ", " : "");
+        mxp__put_label(screen, name.text, name.length, &one);
+        mxp__strbuf_putc(&one, ' ');
+        mxp__put_duration(screen, (double)found.at[i].ns, &one);
+        used += mxp__label_columns(mxp__strbuf_text(&one), one.length);
+        if (i > 0 && used > room) {
+            break;
+        }
+        mxp__strbuf_append(out, mxp__strbuf_text(&one), one.length);
     }
+    mxp__strbuf_fini(&one);
 }
 
 static void put_text(by_thread *self)

@@ -64,13 +64,25 @@ typedef struct adding {
     const mxp_selected *selected;
 } adding;
 
+// A thread that has no task is slow in nothing.
+static bool is_idle(const mxp_instance *instance)
+{
+    const mxp_event event = mxp__instance_event(instance);
+    mxp_wait_view view;
+    if (instance->kind != MXP_KIND_WAIT) {
+        return false;
+    }
+    mxp__event_wait(&event, &view);
+    return view.what == MXP_WAIT_TASK;
+}
+
 static int visit(void *context, const mxp_instance *instance)
 {
     const adding *self = context;
     mxp_slowest *slowest = self->slowest;
     int64_t ns = mxp__instance_ns(instance);
-    if ((slowest->only_roots && instance->depth > 0) || ns < slowest->least_ns ||
-        !mxp__selected_takes(self->selected, instance)) {
+    if ((slowest->only_roots && (instance->depth > 0 || is_idle(instance))) ||
+        ns < slowest->least_ns || !mxp__selected_takes(self->selected, instance)) {
         return MXP_OK;
     }
     int error = mxp__durations_add(&slowest->durations, ns);
