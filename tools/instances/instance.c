@@ -14,7 +14,8 @@ static bool is_shadow(const mxp_event *event)
            (event->flags & (MXP_OP_SHARED | MXP_OP_BULK_PARENT)) != 0;
 }
 
-bool mxp__instance_of(const mxp_source *source, const mxp_event *event, mxp_instance *instance)
+bool mxp__instance_of(const mxp_source *source, const bool *async_names, const mxp_event *event,
+                      mxp_instance *instance)
 {
     bool lasts = event->kind == MXP_KIND_SPAN || event->kind == MXP_KIND_WAIT ||
                  mxp__event_is_operator(event);
@@ -34,7 +35,7 @@ bool mxp__instance_of(const mxp_source *source, const mxp_event *event, mxp_inst
         .kind = event->kind,
         .is_async = event->lane != 0 ||
                     (mxp__event_is_operator(event) && (event->flags & MXP_OP_ASYNC) != 0) ||
-                    source->name(source, event->name).style == MXP_STYLE_ASYNC,
+                    (event->name < source->name_count && async_names[event->name]),
     };
     return true;
 }

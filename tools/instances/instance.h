@@ -22,8 +22,9 @@ typedef struct mxp_instance {
     bool is_async;  // may overlap others of its thread, and has none inside
 } mxp_instance;
 
-// False: the record is no instance.
-bool mxp__instance_of(const mxp_source *source, const mxp_event *event, mxp_instance *instance);
+// False: the record is no instance. `async_names`: by name id, of which the style is asynchronous.
+bool mxp__instance_of(const mxp_source *source, const bool *async_names, const mxp_event *event,
+                      mxp_instance *instance);
 
 static inline int64_t mxp__instance_ns(const mxp_instance *instance)
 {

@@ -20,26 +20,34 @@ typedef struct backward {
     void *context;
     mxp_instances range;  // the instances of the range at hand
     thread_stack *threads;
+    bool *async_names;  // by id
     bool is_damaged;
 } backward;
+
+// There are no more instances than units. Space is taken once a range, not once an instance.
+static int make_room(mxp_instances *list, const mxp_record_range *range)
+{
+    size_t most = (size_t)(range->end - range->words) / 2;
+    return mxp__grow(&list->all, &list->capacity, most, sizeof *list->all) == MXP_OK
+               ? MXP_OK
+               : mxp__fail_memory("reading a trace backwards");
+}
 
 static int decode_range(backward *self, const mxp_record_range *range)
 {
     mxp_decoder decoder;
     mxp_event event;
-    mxp_instance instance;
-    int more, error = MXP_OK;
-    self->range.count = 0;
+    int more, error = make_room(&self->range, range);
+    mxp_instance *to = self->range.all;
     mxp__decoder_begin(&decoder, self->source->timebase, range);
     while (error == MXP_OK && (more = mxp__decoder_next(&decoder, &event)) != 0) {
         if (more < 0) {
             self->is_damaged = true;
             break;
         }
-        if (mxp__instance_of(self->source, &event, &instance)) {
-            error = mxp__instances_add(&self->range, &instance);
-        }
+        to += mxp__instance_of(self->source, self->async_names, &event, to);
     }
+    self->range.count = error == MXP_OK ? (size_t)(to - self->range.all) : 0;
     return error;
 }
 
@@ -108,14 +116,27 @@ static int read_all(backward *self)
     return error;
 }
 
+static int prepare(backward *self)
+{
+    mxp_source *source = self->source;
+    self->threads = mxp__alloc(source->thread_count * sizeof *self->threads);
+    self->async_names = mxp__alloc(source->name_count * sizeof *self->async_names);
+    if ((self->threads == NULL && source->thread_count > 0) ||
+        (self->async_names == NULL && source->name_count > 0)) {
+        return mxp__fail_memory("reading a trace backwards");
+    }
+    for (uint32_t id = 0; id < source->name_count; id++) {
+        self->async_names[id] = source->name(source, id).style == MXP_STYLE_ASYNC;
+    }
+    return MXP_OK;
+}
+
 int mxp__instances_read(mxp_source *process, mxp_instance_visit visit, void *context,
                         bool *is_damaged)
 {
     size_t threads = process->thread_count;
     backward self = {.source = process, .visit = visit, .context = context};
-    self.threads = mxp__alloc(threads * sizeof *self.threads);
-    int error = self.threads == NULL && threads > 0 ? mxp__fail_memory("reading a trace backwards")
-                                                    : MXP_OK;
+    int error = prepare(&self);
     if (error == MXP_OK && threads > 0) {
         error = read_all(&self);
     }
@@ -124,6 +145,7 @@ int mxp__instances_read(mxp_source *process, mxp_instance_visit visit, void *con
                   self.threads[i].capacity * sizeof *self.threads[i].begins_ns);
     }
     mxp__free(self.threads, threads * sizeof *self.threads);
+    mxp__free(self.async_names, process->name_count * sizeof *self.async_names);
     mxp__instances_fini(&self.range);
     *is_damaged = *is_damaged || self.is_damaged;
     return error;
