@@ -74,11 +74,12 @@ class Living:
 
 
 def write_core(pid, path):
-    """The core file of a living process, with all that it can write; written from the description."""
+    """The core file of a living process, with all that it can write and that is in no file, as the kernel
+    makes it; written from the description."""
     parts = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
         for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
-            found = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line)
+            found = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw(?!-s.* /(?!dev/zero))", line)
             if found:
                 begin, end = (int(word, 16) for word in found.groups())
                 memory.seek(begin)

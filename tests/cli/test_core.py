@@ -106,6 +106,13 @@ def test_a_core_file_with_wrong_bytes_is_no_crash(core, tmp_path):
         assert mxprof("info", tmp_path / "wrong").returncode in (0, 1)
 
 
+def test_a_core_file_of_a_process_that_recorded_into_a_file_says_where_its_records_are(program, tmp_path):
+    with server_runs.Living(program, tmp_path, "file") as server:
+        core = server_runs.write_core(server.pid, tmp_path / "core")
+    result = mxprof("info", core)
+    assert result.returncode == 1 and "recorded into a file, which has its records" in result.stderr
+
+
 def test_a_core_file_of_another_program_says_that_no_recorder_is_in_it(tmp_path):
     with subprocess.Popen(["sleep", "60"]) as process:
         core = server_runs.write_core(process.pid, tmp_path / "core")

@@ -185,7 +185,6 @@ static void add_facts(mxp_image_source *self, const mxp_image_anchor *anchor)
         add_pair(self, "full_policy", "%s", policies[anchor->full_policy]);
     }
     add_pair(self, "memory_limit_bytes", "%" PRIu64, anchor->memory_limit_bytes);
-    add_pair(self, "store", "memory");
     add_pair(self, "read_from", "%s", image->is_alive ? "memory" : "core file");
     if (image->signal != 0) {
         add_pair(self, "ended_by", "signal %" PRIu32, image->signal);

@@ -34,18 +34,27 @@ static int write_file(const mxp_memory_image *image, const char *path, mxp_strbu
     return error;
 }
 
-static void describe(const mxp_memory_image *image, const mxp_image_loss *loss, mxp_damage *damage)
+static bool has_file(const mxp_source *source)
+{
+    const char *config = mxp__source_info(source, "config");
+    return config != NULL && strstr(config, "store=1") != NULL;
+}
+
+static void describe(const mxp_memory_image *image, const mxp_source *source,
+                     const mxp_image_loss *loss, mxp_damage *damage)
 {
     damage_text[0] = '\0';
     if (image->missing_bytes > 0) {
         snprintf(damage_text, sizeof damage_text,
                  "the core file is cut: %" PRIu64 " bytes of the process's memory are not in it",
                  image->missing_bytes);
+    } else if (loss->chunks > 0 && loss->in_file && has_file(source)) {
+        snprintf(damage_text, sizeof damage_text,
+                 "the process recorded into a file, which has its records; a core file has none of "
+                 "them");
     } else if (loss->chunks > 0 && loss->in_file) {
         snprintf(damage_text, sizeof damage_text,
-                 "records of %" PRIu64 " places are not in it; was it recorded into a file? Then "
-                 "that file has them",
-                 loss->chunks);
+                 "%" PRIu64 " lists of records lead out of the memory that is in it", loss->chunks);
     }
     if (damage_text[0] != '\0') {
         *damage = (mxp_damage){0, damage_text};
@@ -64,7 +73,7 @@ static int open_image(const mxp_memory_image *image, const char *path, mxp_sourc
     }
     if (error == MXP_OK) {
         *damage = inner;
-        describe(image, &loss, damage);
+        describe(image, *source, &loss, damage);
     }
     if (name.length > 0) {
         unlink(mxp__strbuf_text(&name));
