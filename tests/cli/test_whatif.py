@@ -34,23 +34,31 @@ def wait(file, thread, name, begin, end, ended_by):
                                        (end - begin) | 1 << 48 | 1 << 52, 7))
 
 
-def trace(releaser=None, steps=STEPS, late=0, early=0):
+def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0):
     """`releaser`: the id that B says released it; in truth it is A's. B comes `late` behind A, or `early` before
-    the end of A, on another worker."""
+    the end of A, on another worker. Not `related`: B waits for the worker and for nothing else. `loading`: how long
+    the program loads a batch at the begin of each step."""
     file = native_file.NativeFile()
     main, worker, other = file.thread("main"), file.thread("compute worker"), file.thread("light worker")
     a, b = file.name("A", "operator", "span"), file.name("B", "operator", "span")
     waits, call = file.name("WaitForVar", "operator", "span"), file.name("MXPush", "MXNET_C_API", "span")
+    batch = file.name("next batch", "input", "span")
     for step in range(steps + 1):
-        t = (50 + step * LENGTH) * US
+        t = 50 * US + step * (LENGTH * US + loading)
         file.meta(main, "step", t, value=step)
         if step == steps:
             break
+        if loading:
+            file.span(main, batch, t, t + loading)
+        t += loading
         first = 2 * step + 1
         operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,))
         ready = t + 315 * US + late - early
-        operator(file, other if early else worker, b, first + 1, t + 20 * US, ready, t + 515 * US, ready=ready,
-                 released_by=releaser or first, uses=(7,))
+        if related:
+            operator(file, other if early else worker, b, first + 1, t + 20 * US, ready, t + 515 * US, ready=ready,
+                     released_by=releaser or first, uses=(7,))
+        else:
+            operator(file, worker, b, first + 1, t + 20 * US, ready, t + 515 * US, uses=(8,))
         file.span(main, call, t + 10 * US, t + 15 * US)
         file.span(main, call, t + 20 * US, t + 25 * US)
         wait(file, main, waits, t + 30 * US, t + 518 * US, first + 1)
@@ -71,11 +79,11 @@ def writer(tmp_path):
     return write
 
 
-def predictions(path, *arguments):
+def predictions(path, *arguments, length=LENGTH):
     result = run(path, *arguments, "--json")
     assert result.returncode == 0, result.stderr
     (process,) = json.loads(result.stdout)["processes"]
-    assert process["steps"] == STEPS and process["recorded_mean_ns"] == LENGTH * US and process["unknown"] == 0
+    assert process["steps"] == STEPS and process["recorded_mean_ns"] == length * US and process["unknown"] == 0
     return process["predictions"]
 
 
@@ -102,6 +110,25 @@ def test_without_the_wait_the_worker_is_all_that_is_left(write):
     assert found["upper_bound"] and found["changed"] == STEPS
     # A and B of the next step follow at once.
     assert [step["predicted_ns"] for step in found["steps"]][1:] == [500 * US] * (STEPS - 1)
+
+
+def test_input_is_loaded_beside_the_rest_two_batches_ahead(write):
+    (found,) = predictions(write(trace(loading=400 * US)), "--prefetch", "input", length=LENGTH + 400)
+    # The first batch must come; the others are there, since they take less than a step.
+    assert [step["predicted_ns"] for step in found["steps"]] == [(LENGTH + 400) * US] + [LENGTH * US] * (STEPS - 1)
+    (slow,) = predictions(write(trace(loading=1000 * US)), "--prefetch", "input", length=LENGTH + 1000)
+    # Loading takes longer than the rest, and so it is the step.
+    assert [step["predicted_ns"] for step in slow["steps"]][1:] == [1000 * US] * (STEPS - 1)
+    assert slow["model"]
+
+
+def test_two_workers_run_beside_each_other_what_does_not_depend(write):
+    (found,) = predictions(write(trace(related=False)), "--workers", "2")
+    # B wakes the other worker up 5 us after its push; the program waits for B alone.
+    assert found["mean_ns"] == (20 + 5 + 200 + 3 + 100) * US
+    assert found["model"] and found["other_operators_share_cores"]
+    (chain,) = predictions(write(trace()), "--workers", "2")
+    assert chain["mean_ns"] == LENGTH * US
 
 
 def test_one_wait_of_each_step_can_be_left_out(write):

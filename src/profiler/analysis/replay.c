@@ -177,13 +177,12 @@ static bool has_switched(int64_t before, int64_t now, int64_t gap)
     return before > 0 ? now < -gap : now > gap;
 }
 
-static int64_t start_on_worker(replay *run, uint32_t op, int64_t free)
+static int64_t start_on_worker(replay *run, uint32_t op, int64_t ready, int64_t free)
 {
     const mxp_replay_plan *plan = run->plan;
     const int64_t start_ns = run->graph->ops[op].start_ns;
     const int64_t old_ready_ns = mxp__replay_ready_ns(plan, op);
     int64_t old_free_ns = mxp__replay_free_ns(plan, op);
-    const int64_t ready = ready_at(run, op);
     old_free_ns = old_free_ns > start_ns ? start_ns : old_free_ns;  // records contradict
     int64_t old_ns = old_ready_ns > old_free_ns ? old_ready_ns : old_free_ns;
     if (old_ns == MXP__NS_NONE || (ready == NEVER && free == NEVER)) {
@@ -200,13 +199,19 @@ static int64_t start_on_worker(replay *run, uint32_t op, int64_t free)
     return now + gap;
 }
 
-static int64_t *first_free(replay *run)
+// The worker that is done last before the operator is ready goes on with it; else the first one
+// that is done takes it.
+static int64_t *free_worker(replay *run, int64_t ready)
 {
-    int64_t *first = &run->workers[0];
+    int64_t *best = &run->workers[0];
     for (uint32_t i = 1; i < run->worker_count; i++) {
-        first = run->workers[i] < *first ? &run->workers[i] : first;
+        int64_t *each = &run->workers[i];
+        const bool is_early = *each <= ready, best_is_early = *best <= ready;
+        if (is_early ? !best_is_early || *each > *best : !best_is_early && *each < *best) {
+            best = each;
+        }
     }
-    return first;
+    return best;
 }
 
 static bool is_on_compute(const mxp_graph_op *op)
@@ -226,13 +231,14 @@ static int64_t start_of(replay *run, uint32_t op, int64_t **worker)
     if (mxp__graph_follows_member(graph, op)) {
         return run->ends[previous] + distance(graph->ops[previous].end_ns, at->start_ns);
     }
+    const int64_t ready = ready_at(run, op);
     if (run->worker_count > 0 && is_on_compute(at)) {
-        *worker = first_free(run);
+        *worker = free_worker(run, ready);
         run->out->changed++;
-        return start_on_worker(run, op, **worker);
+        return start_on_worker(run, op, ready, **worker);
     }
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
-    return start_on_worker(run, op,
+    return start_on_worker(run, op, ready,
                            is_async || previous == MXP__NO_OP ? NEVER : run->ends[previous]);
 }
 

@@ -9,6 +9,7 @@
 
 #include "cmocka_all.h"
 #include "profiler/analysis/path.h"
+#include "profiler/trace/file/native.h"
 #include "random.h"
 #include "sim_trace.h"
 
@@ -17,6 +18,7 @@ typedef struct check {
     const uint32_t *names;
     uint64_t compared, skipped;  // windows
     uint64_t kinds[MXP__PATH_KINDS + 1];
+    uint64_t paused, lost;  // windows in which a pause or a loss was found
 } check;
 
 // ---- pieces ------------------------------------------------------------------------------------
@@ -153,7 +155,7 @@ static int check_step(void *context, const mxp_graph *graph, const mxp_steps *st
 }
 
 // ---- steps -------------------------------------------------------------------------------------
-static void check_windows(const sim_run *run, const mxp_steps *steps)
+static void check_windows(check *c, const sim_run *run, const mxp_steps *steps)
 {
     size_t open = steps->count > 0 && steps->all[steps->count - 1].is_open;
     assert_int_equal(steps->count - open, run->window_count);
@@ -163,7 +165,23 @@ static void check_windows(const sim_run *run, const mxp_steps *steps)
         assert_int_equal(step->number, window->step);
         assert_int_equal(step->begin_ns, window->begin_ns);
         assert_int_equal(step->end_ns, window->end_ns);
+        c->paused += step->has_pause;
+        c->lost += step->has_loss;
     }
+}
+
+// The same trace, written and read as a native file.
+static mxp_source *through_a_file(mxp_source *source)
+{
+    static const char path[] = "path_truth.mxp";
+    mxp_source *read;
+    mxp_damage damage;
+    assert_int_equal(mxp__native_write(path, source), MXP_OK);
+    mxp__source_close(source);
+    assert_int_equal(mxp__native_open(path, &read, &damage), MXP_OK);
+    assert_null(damage.text);
+    assert_int_equal(remove(path), 0);
+    return read;
 }
 
 static void check_program(check *c, uint64_t seed, uint32_t with)
@@ -173,9 +191,12 @@ static void check_program(check *c, uint64_t seed, uint32_t with)
     sim_run *run = sim_run_program(program, &sim_unchanged);
     uint32_t names[SIM_NAME_END];
     mxp_source *source = sim_trace(run, names);
+    if (seed % 16 == 0) {
+        source = through_a_file(source);
+    }
     mxp_steps steps;
     assert_int_equal(mxp__steps_find(source, &steps), MXP_OK);
-    check_windows(run, &steps);
+    check_windows(c, run, &steps);
     c->run = run;
     c->names = names;
     if (steps.count > 0 && steps.all[steps.count - 1].is_open) {
@@ -219,6 +240,7 @@ static void paths_are_the_true_ones(void **state)
     printf("%llu windows compared, %llu not\n", (unsigned long long)c.compared,
            (unsigned long long)c.skipped);
     assert_true(c.compared > 4 * c.skipped);
+    assert_true(c.paused > 0 && c.lost > 0);
     for (int kind = 0; kind < MXP__PATH_KINDS; kind++) {
         bool drawn = kind != MXP__PATH_COMMUNICATION && kind != MXP__PATH_BACK_PRESSURE &&
                      kind != MXP__PATH_UNKNOWN;
