@@ -6,8 +6,10 @@
 #include <mxprof/record.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/replay.h"
 #include "profiler/analysis/time_tree.h"
 #include "profiler/trace/file/native.h"
 #include "support/recording.h"
@@ -173,6 +175,74 @@ static void find_path(void *context, bench_stretch *stretch)
     mxp__steps_fini(&steps);
 }
 
+// ---- A3 ----------------------------------------------------------------------------------------
+typedef struct replayed_file {
+    mxp_source *source;
+    mxp_steps steps;
+    mxp_graph graph;
+    mxp_replay_plan plan;
+    double *factors;  // by name
+} replayed_file;
+
+static void open_replay(replayed_file *file)
+{
+    *file = (replayed_file){.source = open_file()};
+    bench_require(mxp__steps_find(file->source, &file->steps) == MXP_OK, mxp_last_error());
+    const mxp_steps *steps = &file->steps;
+    const size_t end = steps->count - 1;  // the last one has no end
+    bench_require(mxp__graph_load(file->source, steps->all[0].begin_ns, steps->all[end - 1].end_ns,
+                                  UINT64_MAX, &file->graph) == MXP_OK &&
+                      mxp__replay_plan_make(&file->graph, steps, 0, end, &file->plan) == MXP_OK,
+                  mxp_last_error());
+    file->factors = malloc(file->source->name_count * sizeof *file->factors);
+    bench_require(file->factors != NULL, "malloc");
+    for (uint32_t i = 0; i < file->source->name_count; i++) {
+        file->factors[i] = i == names[7] ? 0.5 : 1;
+    }
+}
+
+static void close_replay(replayed_file *file)
+{
+    free(file->factors);
+    mxp__replay_plan_fini(&file->plan);
+    mxp__graph_fini(&file->graph);
+    mxp__steps_fini(&file->steps);
+    mxp__source_close(file->source);
+}
+
+// One more replay of what is there already: what each candidate of the command costs.
+static void replay(void *context, bench_stretch *stretch)
+{
+    const replayed_file *file = context;
+    mxp_changes changes = mxp__no_changes;
+    mxp_replayed replayed;
+    changes.by_name = file->factors;
+    bench_start(stretch);
+    bench_require(mxp__replay_run(&file->plan, &changes, &replayed) == MXP_OK, mxp_last_error());
+    bench_stop(stretch, 2.0 * OPERATORS);
+    bench_require(replayed.changed > 0, "no operator was changed");
+    mxp__replayed_fini(&replayed);
+}
+
+static void read_bare_of(void *context, bench_stretch *stretch)
+{
+    read_bare(((const replayed_file *)context)->source, stretch);
+}
+
+static void measure_replay(const bench_claim *claim)
+{
+    if (!bench_scratch_exists()) {
+        bench_void(claim, "no tmpfs to write to");
+        return;
+    }
+    make_file();
+    replayed_file file;
+    open_replay(&file);
+    bench_plan plan = {.subject = replay, .reference = read_bare_of, .context = &file, .rounds = 5};
+    bench_compare(claim, &plan);
+    close_replay(&file);
+}
+
 static void compare(const bench_claim *claim, bench_side subject)
 {
     if (!bench_scratch_exists()) {
@@ -203,6 +273,8 @@ int main(int argc, char **argv)
          "ns/record", false, 1.6, 1.25, measure_tree},
         {"A2 critical path of 10 M records, over a bare reader", "ns/record", false, 3.0, 2.0,
          measure_path},
+        {"A3 one replay of 10 M records with a changed name, over a bare reader", "ns/record",
+         false, 2.5, 1.5, measure_replay},
     };
     const int code = bench_main(argc, argv, claims, sizeof claims / sizeof *claims);
     bench_scratch_remove(".mxp");

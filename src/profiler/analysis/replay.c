@@ -30,6 +30,7 @@ typedef struct replay {
     int64_t workers[WORKERS_MAX];  // from when on each is free, where there is another number
     uint32_t worker_count;
     size_t wait_step;
+    size_t push_step;  // of the last push
     uint32_t waits_in_step;
     int error;
 } replay;
@@ -264,11 +265,27 @@ static void settle_until(replay *run, int64_t ns)
     run->open_count = kept;
 }
 
+// Pushes come in about the order of time, so it is mostly the step of the one before.
+static size_t step_of(replay *run, int64_t ns)
+{
+    const mxp_steps *steps = run->plan->steps;
+    const size_t at = run->push_step;
+    const bool is_same = at + 1 < steps->count && ns >= steps->all[at].mark_ns &&
+                         ns < steps->all[at + 1].mark_ns && at >= run->plan->first &&
+                         at < run->plan->end;
+    if (is_same) {
+        return at;
+    }
+    const size_t step = mxp__replay_step_of(run->plan, ns);
+    run->push_step = step == SIZE_MAX ? at : step;
+    return step;
+}
+
 static void set_end(replay *run, uint32_t op, int64_t end)
 {
     const mxp_graph_op *at = &run->graph->ops[op];
     run->ends[op] = end;
-    const size_t step = at->is_idle ? SIZE_MAX : mxp__replay_step_of(run->plan, at->push_ns);
+    const size_t step = at->is_idle ? SIZE_MAX : step_of(run, at->push_ns);
     if (step != SIZE_MAX && end > run->last_ends[step - run->plan->first]) {
         run->last_ends[step - run->plan->first] = end;
     }
