@@ -69,7 +69,7 @@ typedef struct mxp_cause {
     double place_ns[MXP_CAUSE_PLACES];  // a step
     size_t place_count;
     uint32_t layer;  // node of facts->scopes; 0: places[0] is meant
-    double share;  // of the path: a layer, a chain, the program
+    double share;  // of the path: a layer, a chain, the program; of the program: pushes less
     double forward_ns, backward_ns, update_ns;  // of a layer, a step
     double count;  // a step: tiny operators, records, waits, calls of the system
     double

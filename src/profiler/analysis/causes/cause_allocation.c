@@ -40,8 +40,7 @@ int mxp__find_allocation(const mxp_facts *facts, mxp_causes *causes)
         calls += (double)step->takings;
         blocks += (double)step->fresh_blocks;
         bytes += (double)step->fresh_bytes;
-        // A call of the system is inside of the operator that takes longer.
-        cause->gains[i] += step->taking_ns > step->fresh_ns ? step->taking_ns : step->fresh_ns;
+        cause->gains[i] += step->fresh_ns;
     }
     if (error != MXP_OK || (double)late <= of_late_steps * (double)(facts->count - half)) {
         mxp__causes_drop(causes);

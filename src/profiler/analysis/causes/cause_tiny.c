@@ -33,12 +33,16 @@ static int take_gains(const mxp_facts *facts, mxp_cause *cause)
 {
     int error =
         mxp__facts_kinds(facts, 1u << MXP__PATH_CALL | 1u << MXP__PATH_BETWEEN, cause->gains);
+    double program_ns = 0, gained_ns = 0;
     for (size_t i = 0; error == MXP_OK && i < facts->count; i++) {
         const double pushes_ns = (double)facts->at[i].tiny * facts->at[i].push_ns;
         const double on_path_ns = cause->gains[i] < pushes_ns ? cause->gains[i] : pushes_ns;
+        program_ns += cause->gains[i];
         cause->gains[i] = on_path_ns * (1 - 1 / of_a_bulk);
+        gained_ns += cause->gains[i];
         cause->steps += cause->gains[i] > 0;
     }
+    cause->share = program_ns > 0 ? gained_ns / program_ns : 0;
     return error;
 }
 

@@ -31,38 +31,46 @@ uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns)
 }
 
 // ---- on the path -------------------------------------------------------------------------------
-// Time of `piece` in which its thread was taking memory from the system.
-static int64_t taking_of(const mxp_facts *facts, const mxp_path_piece *piece)
+// Time from `from_ns` to `to_ns` in which the thread was taking memory from the system.
+static int64_t taking_of(const mxp_facts *facts, uint32_t thread, int64_t from_ns, int64_t to_ns)
 {
     size_t low = 0, high = facts->taking_count;
-    while (low < high) {  // the first one of the thread that ends after the piece begins
+    while (low < high) {  // the first one of the thread that ends after from_ns
         const size_t middle = low + (high - low) / 2;
         const mxp_taking *at = &facts->takings[middle];
-        const bool is_before = at->thread < piece->thread ||
-                               (at->thread == piece->thread && at->end_ns <= piece->from_ns);
+        const bool is_before =
+            at->thread < thread || (at->thread == thread && at->end_ns <= from_ns);
         low = is_before ? middle + 1 : low;
         high = is_before ? high : middle;
     }
     int64_t ns = 0;
     for (; low < facts->taking_count; low++) {
         const mxp_taking *at = &facts->takings[low];
-        if (at->thread != piece->thread || at->begin_ns >= piece->to_ns) {
+        if (at->thread != thread || at->begin_ns >= to_ns) {
             break;
         }
-        const int64_t from = at->begin_ns > piece->from_ns ? at->begin_ns : piece->from_ns;
-        ns += (at->end_ns < piece->to_ns ? at->end_ns : piece->to_ns) - from;
+        const int64_t from = at->begin_ns > from_ns ? at->begin_ns : from_ns;
+        ns += (at->end_ns < to_ns ? at->end_ns : to_ns) - from;
     }
     return ns;
 }
 
-// Of a piece in which an operator runs: what it has beyond the same on memory of the pool.
+int64_t mxp__facts_fresh_ns(const mxp_facts *facts, const mxp_graph *graph, uint32_t op)
+{
+    const mxp_graph_op *at = &graph->ops[op];
+    const int64_t excess_ns = mxp__fresh_excess_ns(&facts->fresh_runs, at->id, at->name,
+                                                   at->start_ns, at->end_ns - at->start_ns);
+    // The calls are inside of what it took longer.
+    const int64_t calls_ns = taking_of(facts, at->thread, at->start_ns, at->end_ns);
+    return excess_ns > calls_ns ? excess_ns : calls_ns;
+}
+
+// Of a piece in which an operator runs, no more than the piece.
 static int64_t fresh_of(const mxp_facts *facts, const mxp_graph *graph, const mxp_path_piece *piece)
 {
-    const mxp_graph_op *op = &graph->ops[piece->op];
-    const int64_t excess_ns = mxp__fresh_excess_ns(&facts->fresh_runs, op->id, op->name,
-                                                   op->start_ns, op->end_ns - op->start_ns);
+    const int64_t fresh_ns = mxp__facts_fresh_ns(facts, graph, piece->op);
     const int64_t piece_ns = piece->to_ns - piece->from_ns;
-    return excess_ns < piece_ns ? excess_ns : piece_ns;
+    return fresh_ns < piece_ns ? fresh_ns : piece_ns;
 }
 
 static int take_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
@@ -80,9 +88,6 @@ static int take_step(void *context, const mxp_graph *graph, const mxp_steps *ste
     mxp_facts_step *of = &facts->at[facts->index_of[step]];
     for (size_t i = 0; i < path->count; i++) {
         const mxp_path_piece *piece = &path->pieces[i];
-        if (piece->kind == MXP__PATH_RUN || piece->kind == MXP__PATH_CUSTOM) {
-            of->taking_ns += (double)taking_of(facts, piece);
-        }
         if (piece->kind == MXP__PATH_RUN) {
             of->fresh_ns += (double)fresh_of(facts, graph, piece);
         }

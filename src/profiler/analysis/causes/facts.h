@@ -27,9 +27,7 @@ typedef struct mxp_facts_step {
     double tiny_run_ns;  // median time of what it pushed
     double run_ns;  // of all its operators, on whatever thread
     double dependent_ns;  // the longest chain of operators that follow from variables
-    // On the path: operators that were taking memory from the system, or giving it back; what they
-    // took longer on pages that were new.
-    double taking_ns, fresh_ns;
+    double fresh_ns;  // on the path: what operators took because memory came from the system
 } mxp_facts_step;
 
 // A span of category `memory`: its thread was in the system.
@@ -74,6 +72,14 @@ void mxp__facts_add_row(const mxp_facts *facts, const mxp_path_rows *rows, const
                         double *series);
 // Sets `series` to what each step spent in pieces of the kinds: 1 << MXP__PATH_*.
 int mxp__facts_kinds(const mxp_facts *facts, unsigned kinds, double *series);
+
+// What an operator took because its memory came from the system: the calls, and what it took longer
+// on pages that were new.
+int64_t mxp__facts_fresh_ns(const mxp_facts *facts, const mxp_graph *graph, uint32_t op);
+
+// What an operator took because its memory came from the system: the calls, and what it took longer
+// on pages that were new.
+int64_t mxp__facts_fresh_ns(const mxp_facts *facts, const mxp_graph *graph, uint32_t op);
 
 // The layer of an operator: the outermost two scopes around it; 0: it is in none.
 uint32_t mxp__facts_layer(const mxp_facts *facts, uint32_t scope);

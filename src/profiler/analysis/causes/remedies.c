@@ -54,7 +54,8 @@ static int check_exact(mxp_remedies *remedies)
 
 int mxp__remedies_open(const mxp_facts *facts, uint64_t limit_bytes, mxp_remedies *remedies)
 {
-    *remedies = (mxp_remedies){.facts = facts, .changes = mxp__no_changes};
+    *remedies = (mxp_remedies){
+        .facts = facts, .changes = mxp__no_changes, .tiny_host = 1, .program_host = 1};
     if (facts->count == 0 || facts->operators == 0) {
         remedies->state = MXP_REMEDIES_NO_OPERATORS;
         return MXP_OK;
@@ -99,7 +100,8 @@ void mxp__remedies_fini(mxp_remedies *remedies)
 bool mxp__remedy_exists(const mxp_cause *cause)
 {
     return cause->id == MXP_CAUSE_INPUT || cause->id == MXP_CAUSE_WAIT ||
-           cause->id == MXP_CAUSE_LAYER || cause->id == MXP_CAUSE_PROGRAM;
+           cause->id == MXP_CAUSE_LAYER || cause->id == MXP_CAUSE_PROGRAM ||
+           cause->id == MXP_CAUSE_TINY || cause->id == MXP_CAUSE_ALLOCATION;
 }
 
 static int make_factors(const mxp_remedies *remedies, double **factors)
@@ -155,6 +157,15 @@ static int leave_out(mxp_remedies *remedies, const mxp_cause *cause, bool is_out
     return MXP_OK;
 }
 
+// What an operator takes if its memory is in the pool.
+static int64_t usual_ns(void *context, const mxp_graph *graph, uint32_t op)
+{
+    const mxp_facts *facts = context;
+    const int64_t fresh_ns = mxp__facts_fresh_ns(facts, graph, op);
+    const int64_t took_ns = graph->ops[op].end_ns - graph->ops[op].start_ns;
+    return fresh_ns > 0 ? took_ns - fresh_ns : MXP__NS_NONE;
+}
+
 static int change(mxp_remedies *remedies, const mxp_cause *cause, bool is_mended)
 {
     switch (cause->id) {
@@ -162,7 +173,16 @@ static int change(mxp_remedies *remedies, const mxp_cause *cause, bool is_mended
         remedies->changes.prefetch_input = is_mended;
         return MXP_OK;
     case MXP_CAUSE_PROGRAM:
-        remedies->changes.host = is_mended ? twice_as_fast : 1;
+        remedies->program_host = is_mended ? twice_as_fast : 1;
+        remedies->changes.host = remedies->tiny_host * remedies->program_host;
+        return MXP_OK;
+    case MXP_CAUSE_TINY:
+        remedies->tiny_host = is_mended ? 1 - cause->share : 1;
+        remedies->changes.host = remedies->tiny_host * remedies->program_host;
+        return MXP_OK;
+    case MXP_CAUSE_ALLOCATION:
+        remedies->changes.run_ns = is_mended ? usual_ns : NULL;
+        remedies->changes.context = (void *)remedies->facts;
         return MXP_OK;
     case MXP_CAUSE_WAIT:
         return leave_out(remedies, cause, is_mended);

@@ -26,13 +26,15 @@ typedef struct mxp_remedies {
     mxp_changes changes;
     double *by_name, *by_scope;  // null, or of all names
     bool *no_wait;
+    double tiny_host, program_host;  // factors of what the program does
 } mxp_remedies;
 
 // The facts outlive the remedies. What cannot be replayed is a state. MXP_ENOMEM.
 int mxp__remedies_open(const mxp_facts *facts, uint64_t limit_bytes, mxp_remedies *remedies);
 void mxp__remedies_fini(mxp_remedies *remedies);
 
-// Whether there is a change for the cause: input, waits, a layer, the program.
+// Whether there is a change for the cause: input, waits, tiny operators, memory, a layer, the
+// program.
 bool mxp__remedy_exists(const mxp_cause *cause);
 // Mends the cause besides those that are; or takes its mending back. MXP_ENOMEM.
 int mxp__remedies_mend(mxp_remedies *remedies, const mxp_cause *cause);

@@ -143,7 +143,8 @@ static int replay_cause(const mxp_facts *facts, mxp_remedies *remedies, mxp_caus
         before_ns += cause->gains[i];
         after_ns += facts->at[i].wall_ns - lengths_ns[i];
     }
-    if (cause->id == MXP_CAUSE_INPUT && after_ns > before_ns) {
+    const bool is_of_path = cause->id != MXP_CAUSE_WAIT && cause->id != MXP_CAUSE_LAYER;
+    if (is_of_path && after_ns > before_ns) {
         return MXP_OK;
     }
     cause->gain = MXP_GAIN_REPLAY;
