@@ -9,6 +9,7 @@
 #   make test            build and run every test                TESTS='word word'  only some
 #   make quick           one build, the tests of what has changed since AGAINST (main); TESTS= likewise
 #   make check           sanitizers, clang, aarch64, musl, long tests, the browser, fuzzing, format, types
+#   make bench-explain   programs with a planted cause, recorded anew: is it told?   SEEDS=n other sizes
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
@@ -18,7 +19,7 @@
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
 	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
-	check-types bench fuzz browser format \
+	check-types bench bench-explain fuzz browser format \
 	install install-profiler deb clean
 .SUFFIXES:
 
@@ -167,6 +168,12 @@ check-musl:
 check-browser:
 	@$(setup) browser
 	@$(MAKE) --no-print-directory test TESTS='perfetto speedscope'
+
+# Told causes of programs with a known one: with their own sizes, and with SEEDS others.
+bench-explain:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxnet_shared mxprof_command python_core)
+	@.venv/bin/python tests/cli/planted_traces.py check --seeds $(or $(SEEDS),1)
 
 fuzz:
 	@$(setup) check
