@@ -6,6 +6,7 @@ import operator
 import os
 from typing import Any, Callable, Dict, Literal, Optional, Union, overload
 
+from . import command
 from ..base import _LIB, MXNetError, check_call, core, file_name_str
 from .config import (OPTIONS, dump, dumps, reset_statistics, running_filename, set_config, set_state,
                      unknown_option, warn)
@@ -79,6 +80,7 @@ class profile:  # pylint: disable=invalid-name
         self._recording = False
         self.step_number = 0  # steps done
         self.rounds = 0  # rounds recorded
+        self._native: Optional[str] = None  # the native trace
         self._done = 0  # recorded steps that step() ended
 
     # ---- which steps --------------------------------------------------------------------------
@@ -133,6 +135,7 @@ class profile:  # pylint: disable=invalid-name
             if name not in OPTIONS:
                 raise unknown_option(name, _OWN + OPTIONS)
         set_config(**self._config)
+        self._native = self._native_filename()
 
     def _claim(self) -> None:
         """The one profile there may be; what runs already stays as it is."""
@@ -164,6 +167,16 @@ class profile:  # pylint: disable=invalid-name
         """The trace's name, as it was given."""
         name = self._config["filename"]
         return "profile.json" if name is None else file_name_str(name)
+
+    def _native_filename(self) -> Optional[str]:
+        """The native trace of this profile; None if there is none, or its name is made when it begins."""
+        name = self._config.get("native_filename")
+        if name is None and self._config.get("store") == "file":
+            name = os.path.splitext(self.filename)[0] + ".mxp"
+        if name is None:
+            return None
+        name = file_name_str(name)
+        return None if "%" in name else os.path.abspath(name)
 
     def _finish(self) -> None:
         try:
@@ -223,16 +236,62 @@ class profile:  # pylint: disable=invalid-name
         if missed is not None:
             warn(missed)
 
-    @overload
-    def table(self, format: Literal["table", "json"] = ..., **options: Any) -> str: ...
+    # ---- what was recorded --------------------------------------------------------------------
+    def _finished(self, what: str) -> str:
+        """The native trace, complete."""
+        if self._native is None:
+            raise MXNetError(f"{what} reads a native trace, which this profile has not: give it one, "
+                             "profile(..., native_filename='profile.mxp'), a name without %")
+        if _entered.get(None, (None,))[0] is self:
+            raise MXNetError(f"{what} reads the finished trace: call it after the `with`")
+        return self._native
+
+    def explain(self) -> str:
+        """What made the steps slow, and what is gained without it: `mxprof explain` on the native
+        trace (native_filename), after the `with`.
+
+        Steps are those between calls of step(). MXNetError without a native trace, before the end of
+        the block, and without the mxprof command.
+        """
+        return command.run("explain", self._finished("explain()"))
 
     @overload
-    def table(self, format: Literal["dict"], **options: Any) -> Dict[str, Any]: ...
+    def table(self, format: Literal["table", "json"] = ..., layout: Optional[str] = ...,
+              by: Optional[str] = ..., **options: Any) -> str: ...
+
+    @overload
+    def table(self, format: Literal["dict"], layout: Optional[str] = ..., by: Optional[str] = ...,
+              **options: Any) -> Dict[str, Any]: ...
 
     def table(self, format: str = "table",  # pylint: disable=redefined-builtin
+              layout: Optional[str] = None, by: Optional[str] = None,
               **options: Any) -> Union[str, dict]:
-        """dumps() of what was recorded."""
-        return dumps(format=format, **options)
+        """A table of what was recorded.
+
+        Parameters
+        ----------
+        layout : str
+            'mxnet', the default: dumps(), with its options. 'report': `mxprof report` on the native
+            trace, after the `with`: steps, layers, the largest operators. 'tree': its tree of scopes.
+        by : str
+            One table of the report: 'layer', 'scope', 'step', 'path', 'thread' or 'arg:KEY'.
+        """
+        layouts = ("mxnet", "report", "tree")
+        if layout is None:
+            layout = "mxnet" if by is None else "report"
+        if layout not in layouts:
+            raise ValueError(f"layout is {layout!r}; valid are " + ", ".join(map(repr, layouts)))
+        if layout == "mxnet":
+            if by is not None:
+                raise ValueError("by= chooses a table of layout='report'; dumps() has sort_by=")
+            return dumps(format=format, **options)
+        if options or format != "table":
+            raise ValueError("format= and dumps()'s options are those of layout='mxnet'; "
+                             f"layout={layout!r} takes by=")
+        if layout == "tree" and by is not None:
+            raise ValueError("layout='tree' is by scope; by= belongs to layout='report'")
+        chosen = ["--tree"] if layout == "tree" else [] if by is None else ["--by", by]
+        return command.run("report", *chosen, self._finished("this table"))
 
 
 _steps = itertools.count(1)
