@@ -45,6 +45,30 @@ typedef struct explain_options {
     uint64_t limit_bytes;
 } explain_options;
 
+// Steps that are not whole say nothing of how long steps take, also where they were asked for by
+// their numbers. If none is whole they stay, as forced ones.
+static void leave_out_broken(const mxp_steps *steps, mxp_choice *choice)
+{
+    size_t broken = 0;
+    for (size_t i = 0; choice->steps != NULL && i < steps->count; i++) {
+        const mxp_step_window *step = &steps->all[i];
+        broken += choice->steps[i] && (step->is_open || step->has_loss || step->has_pause);
+    }
+    if (broken == choice->step_count) {
+        choice->is_forced = choice->steps != NULL && broken > 0;
+        return;
+    }
+    for (size_t i = 0; broken > 0 && i < steps->count; i++) {
+        const mxp_step_window *step = &steps->all[i];
+        if (choice->steps[i] && (step->is_open || step->has_loss || step->has_pause)) {
+            choice->steps[i] = false;
+            choice->step_count--;
+            choice->incomplete++;
+            choice->wall_ns -= (uint64_t)(step->end_ns - step->begin_ns);
+        }
+    }
+}
+
 // -1, or the exit code after an error line.
 static int take_process(const mxp_command *self, const explain_options *options,
                         mxp_source *process, mxp_explain_view *view)
@@ -58,6 +82,9 @@ static int take_process(const mxp_command *self, const explain_options *options,
     if (code >= 0) {
         mxp__steps_fini(&steps);
         return code;
+    }
+    if (!options->force) {
+        leave_out_broken(&steps, &choice);
     }
     if (choice.is_forced && !options->force) {
         fprintf(stderr,

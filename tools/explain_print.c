@@ -201,7 +201,7 @@ static void put_rest(const mxp_explain_view *view, const mxp_explained *of, size
         mxp__strbuf_printf(out, "%-*zuNothing else is above the noise.\n", (int)INDENT, shown + 1);
         return;
     }
-    mxp__strbuf_puts(out, "Nothing stands out: no cause that is known here costs more than ");
+    mxp__strbuf_puts(out, "Nothing stands out: no cause known here surely costs more than ");
     mxp__put_duration(screen, of->verdict.noise_ns, out);
     mxp__strbuf_puts(out, ".\n");
     put_largest(of, screen, out);

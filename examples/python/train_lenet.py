@@ -11,6 +11,7 @@ without the profiler. Leaves DIRECTORY/profile.txt, .json and .mxp.
 import argparse
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -143,9 +144,19 @@ def mxprof(*words):
     return subprocess.run([command(), *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def verdict(trace):
+    """What made the steps slow, and what the first change that is proposed would gain; else the best of some."""
+    steps = ["--step", f"{WARM_UP + 1}:"]
+    told = mxprof("explain", *steps, trace)
+    proposed = [shlex.split(line) for line in told.splitlines() if line.strip().startswith("mxprof whatif ")]
+    change = proposed[0][3:] if proposed else []
+    return f"{told}\n{mxprof('whatif', *steps, *change, trace)}"
+
+
 def show(files, table):
     """Prints where time and memory went, and writes it behind the whole table to profile.txt."""
     told = mxprof("report", "--step", f"{WARM_UP + 1}:", files["mxp"]) + "\n" + mxprof("memory", files["mxp"])
+    told += "\n" + verdict(files["mxp"])
     pathlib.Path(files["txt"]).write_text(f"{table}\n{told}", encoding="utf-8")
     print(told)
     print(f"The table of all calls and operators:    {files['txt']}\n"

@@ -153,6 +153,17 @@ def test_losses_in_all_steps_are_refused_unless_forced(tmp_path):
     assert "No step is whole" in " ".join(run("explain", "--force", path).stdout.split())
 
 
+def test_steps_with_losses_are_left_out_also_of_those_asked_for(tmp_path):
+    trace = stepped([5] * 20)
+    trace.losses.append((0, 2, 7, 41 * MS, 43 * MS))
+    path = write(trace, tmp_path / "a.mxp")
+    for steps in ([], ["--step", "0:19"]):
+        process, = json.loads(run("explain", "--json", *steps, path).stdout)["processes"]
+        assert process["steps"] == 19
+        assert process["incomplete_steps_left_out"] == (1 if steps else 2)  # the last one has no end
+    assert "--force" in run("explain", "--step", "8", path, code=3).stderr
+
+
 def test_no_such_step_is_a_wrong_call(tmp_path):
     path = write(stepped([5] * 10), tmp_path / "a.mxp")
     assert "0 to 10" in run("explain", "--step", "900", path, code=2).stderr
