@@ -42,7 +42,8 @@ typedef struct pass {
     mxp_id_map operator_rows;  // by name, phase and scope id
     row_place recent[RECENT];  // some of them
     bool *idle;
-    size_t step;  // in which the last record was
+    uint64_t step_begin, step_end;  // ticks of the step in which the last record was
+    bool step_is_chosen;
 } pass;
 
 static const char memory_for[] = "where the time went";
@@ -167,7 +168,8 @@ static int claim_children(thread_state *thread, const mxp_event *event, uint64_t
     if (thread->count >= PENDING_MAX) {
         forget_older_half(thread);
     }
-    if (mxp__grow(&thread->pending, &thread->capacity, thread->count + 1,
+    if (thread->count == thread->capacity &&
+        mxp__grow(&thread->pending, &thread->capacity, thread->count + 1,
                   sizeof *thread->pending) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
@@ -176,20 +178,27 @@ static int claim_children(thread_state *thread, const mxp_event *event, uint64_t
 }
 
 // ---- records -----------------------------------------------------------------------------------
+// The step of a moment in ticks, and from when to when its answer holds.
+static void find_step(pass *self, uint64_t ticks)
+{
+    const mxp_steps *steps = self->choice->of;
+    const size_t step = mxp__steps_of(steps, ticks);
+    const size_t next = step == SIZE_MAX ? 0 : step + 1;
+    self->step_begin = step == SIZE_MAX ? 0 : steps->mark_ticks[step];
+    self->step_end = next < steps->count ? steps->mark_ticks[next] : UINT64_MAX;
+    self->step_is_chosen = step != SIZE_MAX && self->choice->steps[step];
+}
+
 // As mxp__choice_takes: neighbouring records are mostly of one step.
 static bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
 {
-    const mxp_choice *choice = self->choice;
-    if (choice->steps == NULL) {
-        return mxp__choice_takes(choice, ticks, ns);
+    if (self->choice->steps == NULL) {
+        return mxp__choice_takes(self->choice, ticks, ns);
     }
-    const mxp_steps *steps = choice->of;
-    const size_t step = self->step;
-    if (step >= steps->count || steps->mark_ticks[step] > ticks ||
-        (step + 1 < steps->count && steps->mark_ticks[step + 1] <= ticks)) {
-        self->step = mxp__steps_of(steps, ticks);
+    if (ticks < self->step_begin || ticks >= self->step_end) {
+        find_step(self, ticks);
     }
-    return self->step != SIZE_MAX && choice->steps[self->step];
+    return self->step_is_chosen;
 }
 
 static bool is_wanted(const pass *self, const mxp_event *event, uint32_t scope, unsigned phase)
