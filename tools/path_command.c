@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof path: the chain of what each step waited for, from its end back to its begin.
 #include <mxprof/error.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "path_view.h"
@@ -15,6 +16,9 @@ static const char help[] =
     "\n"
     "usage: mxprof path [OPTIONS] FILE\n"
     "\n" MXP_WINDOW_HELP "  --pieces        all pieces in --json also of many steps\n"
+    "  --trace FILE    also writes the trace as Chrome JSON with the path in it: a row of its "
+    "own,\n"
+    "                  and arrows along it (of one process; - is standard output)\n"
     "  --memory MIB    how much a window may take (default 1024)\n"
     "  --unit UNIT     auto (default), ns, us, ms or s\n"
     "  --json          all rows, and the pieces of a single step; times in ns\n"
@@ -39,7 +43,7 @@ static const char help[] =
 typedef struct path_options {
     mxp_selection selection;
     int json, pieces, unit;
-    const char *memory;
+    const char *memory, *trace;
     uint64_t limit_bytes;
 } path_options;
 
@@ -63,25 +67,44 @@ static void print_view(path_run *run, const mxp_path_view *view, const mxp_steps
 }
 
 // -1, or the exit code after an error line.
+static int view_choice(path_run *run, mxp_source *process, const mxp_steps *steps,
+                       const mxp_choice *choice)
+{
+    const path_options *options = run->options;
+    const bool is_one = choice->step_count == 1 || (choice->steps == NULL && options->json);
+    const bool keeps = options->pieces || options->trace != NULL || is_one;
+    mxp_path_view view;
+    int error = mxp__path_view_make(process, steps, choice, options->limit_bytes, keeps, &view);
+    if (error != MXP_OK) {
+        return mxp__command_failed(run->self);
+    }
+    int code = -1;
+    if (choice->steps != NULL &&
+        mxp__path_view_bound(&view, steps, options->limit_bytes) != MXP_OK) {
+        code = mxp__command_failed(run->self);
+    } else if (options->trace != NULL) {
+        code = mxp__path_view_trace(run->self, &view, options->trace);
+        code = code == MXP_EXIT_FINE ? -1 : code;
+    }
+    if (code < 0 && (options->trace == NULL || strcmp(options->trace, "-") != 0)) {
+        print_view(run, &view, steps);
+    }
+    mxp__path_view_fini(&view);
+    return code;
+}
+
+// -1, or the exit code after an error line.
 static int view_process(path_run *run, mxp_source *process)
 {
     const path_options *options = run->options;
     mxp_steps steps;
     mxp_choice choice;
-    mxp_path_view view;
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(run->self);
     }
     int code = mxp__selection_window(run->self, &options->selection, &steps, &choice);
     if (code < 0) {
-        const bool keeps = options->pieces || choice.step_count == 1;
-        if (mxp__path_view_make(process, &steps, &choice, options->limit_bytes, keeps, &view) ==
-            MXP_OK) {
-            print_view(run, &view, &steps);
-            mxp__path_view_fini(&view);
-        } else {
-            code = mxp__command_failed(run->self);
-        }
+        code = view_choice(run, process, &steps, &choice);
         mxp__choice_fini(&choice);
     }
     mxp__steps_fini(&steps);
@@ -138,6 +161,7 @@ static int run(const mxp_command *self, int count, char **arguments)
     const mxp_option options[] = {
         MXP_WINDOW_OPTIONS(&chosen.selection),
         {.name = "--pieces", .number = &chosen.pieces},
+        {.name = "--trace", .text = &chosen.trace},
         {.name = "--memory", .text = &chosen.memory},
         {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
         {.name = "--json", .number = &chosen.json},

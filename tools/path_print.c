@@ -204,13 +204,19 @@ void mxp__path_view_print(const mxp_path_view *view, const mxp_steps *steps,
     }
     put_unknown(view, out);
     put_head(view, steps, screen, out);
+    mxp__path_view_put_bounds(view, screen, out);
     mxp__strbuf_putc(out, '\n');
     if (view->choice->step_count == 1 && view->keeps_pieces) {
         put_pieces(view, screen, out);
+        mxp__path_view_put_layers(view, screen, out);
         return;
     }
     put_rows(view, screen, TOP, out);
+    mxp__path_view_put_layers(view, screen, out);
     put_longest(view, steps, screen, out);
+    if (view->choice->steps != NULL) {
+        mxp__path_view_put_varying(view, steps, out);
+    }
 }
 
 // ---- JSON --------------------------------------------------------------------------------------
@@ -257,6 +263,14 @@ void mxp__path_view_json(const mxp_path_view *view, const mxp_steps *steps, mxp_
     mxp__json_u64(json, "steps", view->choice->steps == NULL ? 0 : view->choice->step_count);
     mxp__json_u64(json, "total_ns", view->rows.total_ns);
     mxp__json_u64(json, "contradictions", view->rows.contradictions);
+    if (view->has_bounds) {
+        mxp__json_row(json, "bounds_ns");
+        mxp__json_number(json, "work", view->work_ns);
+        mxp__json_u64(json, "workers", view->workers);
+        mxp__json_number(json, "dependencies", view->dependent_ns);
+        mxp__json_number(json, "program", view->program_ns);
+        mxp__json_end(json);
+    }
     mxp__json_object(json, "kinds_ns");
     for (int kind = 0; kind < MXP__PATH_KINDS; kind++) {
         mxp__json_u64(json, mxp__path_kind_name(kind), mxp__path_view_kind_ns(view, kind));

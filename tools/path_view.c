@@ -72,8 +72,9 @@ static int add_path(mxp_path_view *view, const mxp_graph *graph, size_t step, co
 static int add_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
                     const mxp_path *path)
 {
-    (void)steps;
-    return add_path(context, graph, step, path);
+    mxp_path_view *view = context;
+    view->program_ns += (double)mxp__step_program_ns(graph, steps, step);
+    return add_path(view, graph, step, path);
 }
 
 // The thread from which a window without steps is walked: the one that did something last.
@@ -106,7 +107,8 @@ static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
     mxp_graph graph;
     mxp_path path = {0};
     int error = mxp__graph_load(view->process, from_ns, until_ns, limit_bytes, &graph);
-    if (error != MXP_OK) {
+    if (error != MXP_OK || graph.records == 0) {
+        mxp__graph_fini(&graph);
         return error;
     }
     error = mxp__path_walk(&graph, from_ns, until_ns, last_thread(&graph), &path);

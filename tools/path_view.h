@@ -4,9 +4,10 @@
 #ifndef MXP_TOOLS_PATH_VIEW_H
 #define MXP_TOOLS_PATH_VIEW_H
 
-#include "profiler/analysis/choice.h"
-#include "profiler/analysis/path_rows.h"
+#include "command.h"
+#include "profiler/analysis/causes/facts.h"
 #include "profiler/analysis/scope_tree.h"
+#include "profiler/analysis/step_bounds.h"
 #include "text/json_writer.h"
 #include "text/screen.h"
 
@@ -34,6 +35,11 @@ typedef struct mxp_path_view {
     uint64_t cut_ops;
     bool has_waits;
     int64_t begin_ns;  // of the first window
+    // What each step needs at least, added up: operators' runs shared by the workers, the longest
+    // chain of them, the program itself.
+    bool has_bounds;
+    double work_ns, dependent_ns, program_ns;
+    size_t workers;
 } mxp_path_view;
 
 // Walks what was chosen. `choice` and `steps` must outlive the view. MXP_ENOMEM where a step needs
@@ -47,6 +53,19 @@ uint64_t mxp__path_view_kind_ns(const mxp_path_view *view, int kind);
 // "lenet:conv1/Convolution", "MXNDArrayWaitToRead", "between calls".
 void mxp__path_view_label(const mxp_path_view *view, int kind, uint32_t name, uint32_t scope,
                           mxp_strbuf *out);
+
+// Finds the bounds, of steps. MXP_ENOMEM.
+int mxp__path_view_bound(mxp_path_view *view, const mxp_steps *steps, uint64_t limit_bytes);
+void mxp__path_view_put_bounds(const mxp_path_view *view, const mxp_screen *screen,
+                               mxp_strbuf *out);
+// The layers with most of the path; the row that goes with the steps' length.
+void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *screen,
+                               mxp_strbuf *out);
+void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *steps, mxp_strbuf *out);
+
+// Writes the trace as Chrome JSON to `path` ("-": standard output), with the pieces as a row of
+// their own and arrows along them. Returns the exit code, after an error line if there is an error.
+int mxp__path_view_trace(const mxp_command *command, const mxp_path_view *view, const char *path);
 
 void mxp__path_view_print(const mxp_path_view *view, const mxp_steps *steps,
                           const mxp_screen *screen, mxp_strbuf *out);
