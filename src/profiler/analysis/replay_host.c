@@ -157,5 +157,7 @@ int mxp__host_map_jump(mxp_host_map *map, int64_t ns, int64_t new_fine)
     map->covered_ns = ns > map->covered_ns ? ns : map->covered_ns;
     seek_piece(map);
     const mxp_graph_host *piece = map->piece == SIZE_MAX ? NULL : &map->thread->hosts[map->piece];
-    return add_point(map, ns, new_fine, factor_of(map, piece));
+    const double factor = factor_of(map, piece);
+    map->changed += factor != 1;
+    return add_point(map, ns, new_fine, factor);
 }
