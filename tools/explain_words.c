@@ -76,7 +76,9 @@ void mxp__cause_title(const mxp_explained *of, const mxp_cause *cause, const mxp
         [MXP_CUSTOM_WAITED] = "A custom operator waits, as for a lock"};
     switch (cause->id) {
     case MXP_CAUSE_LAYER:
-        mxp__strbuf_puts(out, cause->layer != 0 ? "One slow layer, " : "One slow operator, ");
+        mxp__strbuf_puts(out, cause->layer != 0         ? "One slow layer, "
+                              : of->facts.operators > 0 ? "One slow operator, "
+                                                        : "One slow span, ");
         put_layer(of, cause, screen, out);
         break;
     case MXP_CAUSE_FIRST_RUN:
@@ -388,7 +390,11 @@ void mxp__cause_next(const mxp_explain_view *view, const mxp_explained *of, cons
         put_whatif(view, "--no-wait", mxp__strbuf_text(&text), out);
         break;
     case MXP_CAUSE_LAYER:
-        put_place_whatif(view, of, cause, out);
+        if (of->facts.operators > 0) {
+            put_place_whatif(view, of, cause, out);
+        } else {
+            put_command("path", view, out);
+        }
         break;
     case MXP_CAUSE_ALLOCATION:
         put_command("memory --fresh", view, out);

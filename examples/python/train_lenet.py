@@ -141,7 +141,20 @@ def command():
 def mxprof(*words):
     if command() is None:
         return f"mxprof {' '.join(words)}   (the command is not here)\n"
-    return subprocess.run([command(), *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+    done = subprocess.run([command(), *words], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True)
+    if done.returncode not in (0, 3):  # 3: so few steps cannot tell it, and why is printed
+        sys.exit(done.stderr)
+    return done.stdout or done.stderr
+
+
+def verdict(trace):
+    """What made the steps slow, and what the first change that is proposed would gain; else the best of some."""
+    steps = ["--step", f"{WARM_UP + 1}:"]
+    told = mxprof("explain", *steps, trace)
+    proposed = [shlex.split(line) for line in told.splitlines() if line.strip().startswith("mxprof whatif ")]
+    change = proposed[0][3:] if proposed else []
+    return f"{told}\n{mxprof('whatif', *steps, *change, trace)}"
 
 
 def verdict(trace):

@@ -191,12 +191,15 @@ def test_processes_without_common_steps_are_not_compared(tmp_path):
 
 
 def test_an_imported_trace_is_explained_by_nesting(tmp_path):
-    events = [{"name": "ProfilerStep#%d" % step, "ph": "X", "ts": step * 5000, "dur": 5000, "pid": 1, "tid": 1}
-              for step in range(20)]
-    events += [{"name": "aten::mm", "cat": "cpu_op", "ph": "X", "ts": step * 5000 + 100, "dur": 4000, "pid": 1,
-                "tid": 1} for step in range(20)]
+    def event(cat, name, begin_us, length_us):
+        return {"ph": "X", "pid": 1, "tid": 1, "ts": begin_us, "dur": length_us, "cat": cat, "name": name}
+    events = []
+    for step in range(20):
+        events += [event("user_annotation", f"ProfilerStep#{step}", step * 5000, 5000),
+                   event("cpu_op", "aten::linear", step * 5000 + 100, 4100),
+                   event("cpu_op", "aten::mm", step * 5000 + 150, 4000)]
     path = tmp_path / "torch.json"
-    path.write_text(json.dumps({"traceEvents": events, "schemaVersion": 1}))
-    result = subprocess.run([BUILD / "mxprof", "explain", path], capture_output=True, text=True, check=False)
-    assert result.returncode in (0, 3), result.stderr
-    assert "No operators are recorded" in " ".join(result.stdout.split())
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    text = run("explain", path).stdout
+    assert re.search(r"^1  One slow span, aten::mm +up to 2.00 ms a step, 40.0%$", text, re.MULTILINE)
+    assert "No operators are recorded: the path is the steps' thread, by nesting" in " ".join(text.split())

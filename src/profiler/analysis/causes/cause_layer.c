@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One layer is more of the path than everything else together. What is in no layer counts by the
-// operator's name.
+// operator's name; in a trace without operators spans count by theirs.
 #include "profiler/analysis/causes/cause.h"
 
 #include "base/alloc.h"
@@ -12,9 +12,10 @@ static uint64_t key_of(const mxp_facts *facts, const mxp_path_row *row)
     return layer != 0 ? layer : (uint64_t)1 << 32 | row->name;
 }
 
-static bool is_run(const mxp_path_row *row)
+static bool is_run(const mxp_facts *facts, const mxp_path_row *row)
 {
-    return row->kind == MXP__PATH_RUN;
+    return row->kind == MXP__PATH_RUN ||
+           (facts->operators == 0 && row->kind == MXP__PATH_SPAN && row->name != 0);
 }
 
 // A row of the layer with most time, or null.
@@ -28,7 +29,7 @@ static const mxp_path_row *largest_layer(const mxp_facts *facts, uint64_t *ns)
     *ns = 0;
     for (size_t i = 0; i < facts->rows.count; i++) {
         const mxp_path_row *row = &facts->rows.rows[i];
-        layer_sum *sum = is_run(row) ? mxp__id_map_add(&sums, key_of(facts, row)) : NULL;
+        layer_sum *sum = is_run(facts, row) ? mxp__id_map_add(&sums, key_of(facts, row)) : NULL;
         if (sum == NULL) {
             continue;  // without memory the layer is smaller than it is, and no cause
         }
@@ -63,7 +64,7 @@ static int take_layer(const mxp_facts *facts, uint64_t key, mxp_cause *cause)
         return mxp__fail_memory("the rows of a layer");
     }
     for (size_t i = 0; i < rows->count; i++) {
-        wanted[i] = is_run(&rows->rows[i]) && key_of(facts, &rows->rows[i]) == key;
+        wanted[i] = is_run(facts, &rows->rows[i]) && key_of(facts, &rows->rows[i]) == key;
         if (wanted[i]) {
             take_row(facts, &rows->rows[i], cause);
         }
