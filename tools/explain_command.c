@@ -16,6 +16,10 @@ static const char help[] =
     "\n"
     "usage: mxprof explain [OPTIONS] FILE|DIRECTORY...\n"
     "\n" MXP_WINDOW_HELP "  --force         takes steps with losses and pauses, too\n"
+    "  --ceilings FILE  those of the trace's machine (mxprof roof --measure), with which a slow "
+    "layer "
+    "is\n"
+    "                  told by its time above the roof; else those of the user's cache, if any\n"
     "  --memory MIB    how much a window may take (default 1024)\n"
     "  --unit UNIT     auto (default), ns, us, ms or s\n"
     "  --json          every cause that was looked at, told or not; times in ns\n"
@@ -41,7 +45,7 @@ static const char help[] =
 typedef struct explain_options {
     mxp_selection selection;
     int json, unit, force;
-    const char *memory;
+    const char *memory, *ceilings;
     uint64_t limit_bytes;
 } explain_options;
 
@@ -157,7 +161,8 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
     if (mxp__input_open_all(self, files, count, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    mxp_explain_view view = {.file = files[0], .is_imported = input.is_imported};
+    mxp_explain_view view = {
+        .file = files[0], .ceilings = options->ceilings, .is_imported = input.is_imported};
     int code = take_processes(self, options, &input, &view);
     if (code < 0) {
         code = print_view(self, options, &view);
@@ -175,6 +180,7 @@ static int run(const mxp_command *self, int count, char **arguments)
     const mxp_option options[] = {
         MXP_WINDOW_OPTIONS(&chosen.selection),
         {.name = "--force", .number = &chosen.force},
+        {.name = "--ceilings", .text = &chosen.ceilings},
         {.name = "--memory", .text = &chosen.memory},
         {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
         {.name = "--json", .number = &chosen.json},

@@ -51,6 +51,8 @@ static void put_figures(const mxp_cause *cause, mxp_json *json)
         const char *key;
         double value;
     } figures[] = {{"share", cause->share},
+                   {"of_roof", cause->roof},
+                   {"factor", cause->factor},
                    {"forward_ns", cause->forward_ns},
                    {"backward_ns", cause->backward_ns},
                    {"update_ns", cause->update_ns},

@@ -2,8 +2,11 @@
 // See explain_view.h.
 #include "explain_view.h"
 
+#include <unistd.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "ceilings_file.h"
 
 static const char memory_for[] = "what is said of a trace";
 
@@ -61,13 +64,36 @@ static void explained_fini(mxp_explained *of)
     mxp__steps_fini(&of->steps);
 }
 
-static int explain(mxp_explained *of, uint64_t limit_bytes)
+// The ceilings of the trace's machine: without them layers are told by their share alone.
+static int find_ceilings(mxp_explained *of, const char *file)
+{
+    mxp_machine machine;
+    mxp_strbuf path = {0};
+    if (file != NULL) {
+        of->facts.ceilings = &of->ceilings;
+        return mxp__ceilings_read(file, &of->ceilings);
+    }
+    int error = MXP_OK;
+    if (mxp__machine_of_trace(of->process, &machine) &&
+        mxp__ceilings_path(&machine, false, &path) == MXP_OK &&
+        access(mxp__strbuf_text(&path), F_OK) == 0) {
+        of->facts.ceilings = &of->ceilings;
+        error = mxp__ceilings_read(mxp__strbuf_text(&path), &of->ceilings);
+    }
+    mxp__strbuf_fini(&path);
+    return error;
+}
+
+static int explain(mxp_explained *of, const char *ceilings, uint64_t limit_bytes)
 {
     int error = !of->is_marked             ? make_one_step(of)
                 : of->choice.steps == NULL ? take_steps_within(of)
                                            : MXP_OK;
     if (error == MXP_OK) {
         error = mxp__facts_make(of->process, &of->steps, &of->choice, limit_bytes, &of->facts);
+    }
+    if (error == MXP_OK) {
+        error = find_ceilings(of, ceilings);
     }
     return error == MXP_OK ? mxp__verdict_make(&of->facts, limit_bytes, &of->verdict) : error;
 }
@@ -87,7 +113,7 @@ int mxp__explain_view_add(mxp_explain_view *view, mxp_source *process, mxp_steps
     of->choice.of = &of->steps;
     *steps = (mxp_steps){0};
     *choice = (mxp_choice){0};
-    return explain(of, limit_bytes);
+    return explain(of, view->ceilings, limit_bytes);
 }
 
 // What each process did in its steps itself: without communication.

@@ -13,12 +13,14 @@ typedef struct mxp_explained {
     mxp_steps steps;  // of a trace without marks: one step that is all of it
     mxp_choice choice;
     bool is_marked;  // steps are
+    mxp_ceilings ceilings;  // the facts point to them, if they are known
     mxp_facts facts;
     mxp_verdict verdict;
 } mxp_explained;
 
 typedef struct mxp_explain_view {
     const char *file;  // as the user named it
+    const char *ceilings;  // a file of them; null: those of the user's cache, if there are any
     bool is_imported;  // nothing in it tells what waited for what
     mxp_explained *all;
     size_t count, capacity;

@@ -153,7 +153,13 @@ static void say_layer(const mxp_explained *of, const mxp_cause *cause, const mxp
                       mxp_strbuf *out)
 {
     mxp__put_percent(cause->share, out);
-    mxp__strbuf_puts(out, " of the path, more than all else together");
+    mxp__strbuf_puts(out,
+                     cause->is_most ? " of the path, more than all else together" : " of the path");
+    if (cause->roof > 0) {
+        mxp__strbuf_puts(out, ", at ");
+        mxp__put_percent(cause->roof, out);
+        mxp__strbuf_puts(out, " of its roof");
+    }
     if (cause->forward_ns + cause->backward_ns + cause->update_ns > 0) {
         mxp__strbuf_puts(out, "\nforward ");
         mxp__put_duration(screen, cause->forward_ns, out);
@@ -163,7 +169,8 @@ static void say_layer(const mxp_explained *of, const mxp_cause *cause, const mxp
         mxp__put_duration(screen, cause->update_ns, out);
     }
     mxp__strbuf_puts(out, "\n");
-    put_at_best(of, cause, screen, "if it were twice as fast", out);
+    put_at_best(of, cause, screen, cause->roof > 0 ? "at its roof" : "if it were twice as fast",
+                out);
 }
 
 static void say_allocation(const mxp_explained *of, const mxp_cause *cause,
@@ -366,7 +373,7 @@ static void put_place_whatif(const mxp_explain_view *view, const mxp_explained *
         const mxp_cause_place name = {.name = cause->places[0].name};
         mxp__explain_place(of, &name, &text);
     }
-    mxp__strbuf_puts(&text, "=0.5");
+    mxp__strbuf_printf(&text, "=%.2g", cause->factor);
     put_whatif(view, option, mxp__strbuf_text(&text), out);
     mxp__strbuf_fini(&text);
 }

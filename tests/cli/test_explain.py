@@ -23,7 +23,8 @@ MS = 1_000_000
 
 def run(*arguments, code=0, **settings):
     result = subprocess.run([BUILD / "mxprof", *map(str, arguments)], capture_output=True, text=True,
-                            check=False, env={**os.environ, "LC_ALL": "C.UTF-8", **settings})
+                            check=False, env={**os.environ, **planted_traces.NO_CACHE, "LC_ALL": "C.UTF-8",
+                                 **settings})
     assert result.returncode == code, result.stderr
     return result
 

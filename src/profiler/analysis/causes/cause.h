@@ -70,6 +70,9 @@ typedef struct mxp_cause {
     size_t place_count;
     uint32_t layer;  // node of facts->scopes; 0: places[0] is meant
     double share;  // of the path: a layer, a chain, the program; of the program: pushes less
+    bool is_most;  // a layer: more than all else together
+    double roof;  // of a layer: its time at the roof, of its own; 0: not known
+    double factor;  // of a layer: what is left of its time
     double forward_ns, backward_ns, update_ns;  // of a layer, a step
     double count;  // a step: tiny operators, records, waits, calls of the system
     double

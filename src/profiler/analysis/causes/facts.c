@@ -143,6 +143,20 @@ static int take_memory(mxp_facts *facts)
     return error == MXP_ENOMEM ? error : MXP_OK;
 }
 
+// What the engine says that it has for operators; some of them may never have had one.
+static size_t workers_of(const mxp_source *process)
+{
+    static const char *const keys[] = {"engine.workers", "engine.light"};
+    enum { WORKERS_MAX = 4096 };
+    unsigned long workers = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const char *text = mxp__source_info(process, keys[i]);
+        const unsigned long count = text == NULL ? 0 : strtoul(text, NULL, 10);
+        workers += count < WORKERS_MAX ? count : 0;
+    }
+    return workers;
+}
+
 int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
                     uint64_t limit_bytes, mxp_facts *facts)
 {
@@ -155,6 +169,7 @@ int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choic
                          .count = choice->step_count,
                          .operators = steps->operators,
                          .waits = steps->waits,
+                         .workers = workers_of(process),
                          .record_cost_ns = cost_ns > 0 && cost_ns < 1e6 ? cost_ns : 0};
     walk at = {.facts = facts};
     int error = prepare(facts);

@@ -14,6 +14,7 @@
 #include "profiler/analysis/choice.h"
 #include "profiler/analysis/live_memory.h"
 #include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/roof/ceilings.h"
 #include "profiler/analysis/scope_tree.h"
 
 typedef struct mxp_facts_step {
@@ -52,10 +53,11 @@ typedef struct mxp_facts {
     uint64_t records[MXP_KIND_END];  // of the chosen steps, by kind
     double record_cost_ns;  // of one; 0: the trace does not say
     uint64_t operators, waits;  // in the whole trace
-    size_t workers;  // threads that ran operators that others had pushed
+    size_t workers;  // that the engine has for operators; or those that ran some, if more
     bool has_waits;  // they have records of their own
     uint64_t cut_ops;  // of which not all variables are known
     mxp_live_memory memory;  // of all steps
+    const mxp_ceilings *ceilings;  // of the trace's machine; null unless the caller sets it
     // Spans of category `memory`, by thread and begin.
     mxp_taking *takings;
     size_t taking_count, taking_capacity;

@@ -188,7 +188,7 @@ static int change(mxp_remedies *remedies, const mxp_cause *cause, bool is_mended
         return leave_out(remedies, cause, is_mended);
     default:
         assert(cause->id == MXP_CAUSE_LAYER && "there is a change for the cause");
-        return scale_layer(remedies, cause, is_mended ? twice_as_fast : 1);
+        return scale_layer(remedies, cause, is_mended ? cause->factor : 1);
     }
 }
 

@@ -19,6 +19,8 @@ typedef struct fixture {
     uint64_t at;  // where the program is
     uint64_t free_at;  // the worker
     uint32_t last_id;  // the operator that ended last
+    float flops;  // of the operators that come
+    const mxp_ceilings *ceilings;
 } fixture;
 
 static void begin(fixture *of)
@@ -68,6 +70,7 @@ static void push(fixture *of, size_t layer, uint64_t push_ns, uint64_t run_ns, u
                                   .start_ticks = start,
                                   .end_ticks = of->free_at,
                                   .push_thread = of->program,
+                                  .flops = of->flops,
                                   .variable_count = 1,
                                   .variables = uses});
 }
@@ -97,6 +100,7 @@ static void judge(fixture *of, void (*check)(const mxp_facts *, const mxp_verdic
     assert_int_equal(mxp__choice_make(&steps, &(mxp_choice_wish){0}, &choice), MXP_OK);
     assert_int_equal(mxp__facts_make(of->source, &steps, &choice, MXP__GRAPH_BYTES_MAX, &facts),
                      MXP_OK);
+    facts.ceilings = of->ceilings;
     assert_int_equal(mxp__verdict_make(&facts, MXP__GRAPH_BYTES_MAX, &verdict), MXP_OK);
     check(&facts, &verdict);
     mxp__verdict_fini(&verdict);
@@ -246,6 +250,40 @@ static void a_layer_of_half_is_not_told(void **state)
     judge(&of, check_half);
 }
 
+// ---- a roof ------------------------------------------------------------------------------------
+static const mxp_ceilings ceilings = {.machine = {.cores = 2},
+                                      .one = {[MXP__CEILING_F32] = {.rate = 1e9}},
+                                      .all = {[MXP__CEILING_F32] = {.rate = 1e9}}};
+
+static void check_roof(const mxp_facts *facts, const mxp_verdict *verdict)
+{
+    size_t length;
+    const mxp_cause *layer = nth(verdict, 0, MXP_CAUSE_LAYER);
+    assert_string_equal(mxp__scope_tree_path(&facts->scopes, layer->layer, &length), "net/dense");
+    assert_false(layer->is_most);
+    assert_float_equal(layer->roof, 0.25, 1e-6);  // 10,000 at 1e9 a second, in 40 us
+    assert_true(layer->gain_ns > 29 * US && layer->gain_ns < 31 * US);
+}
+
+static void with_ceilings_the_layer_with_most_time_above_its_roof_is_told(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    of.ceilings = &ceilings;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        of.flops = 58000;
+        push(&of, 0, 100, 60 * US, 1);
+        of.flops = 10000;
+        push(&of, 1, 100, 40 * US, 2);
+        of.flops = 19000;
+        push(&of, 2, 100, 20 * US, 3);
+    }
+    wait(&of);
+    judge(&of, check_roof);
+}
+
 // ---- tiny operators ----------------------------------------------------------------------------
 static void check_tiny(const mxp_facts *facts, const mxp_verdict *verdict)
 {
@@ -362,6 +400,25 @@ static void push_link(fixture *of, size_t layer, uint64_t run_ns)
                                   .variable_count = 1,
                                   .variables = uses});
     of->free_at = start + run_ns;
+}
+
+// The other worker never had one: there are two all the same, as the engine says.
+static void a_chain_on_one_of_several_workers_is_one(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    of.other_worker = of.worker;
+    fake_info(of.source, "engine.workers", "1");
+    fake_info(of.source, "engine.light", "1");
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        for (size_t layer = 0; layer < 5; layer++) {
+            push_link(&of, layer, 20 * US);
+        }
+    }
+    wait(&of);
+    judge(&of, check_chain);
 }
 
 static void operators_that_need_one_another_are_a_chain(void **state)
@@ -501,10 +558,12 @@ int main(void)
         cmocka_unit_test(a_wait_that_keeps_the_program_from_running_ahead_is_told),
         cmocka_unit_test(a_layer_above_all_others_together_is_told),
         cmocka_unit_test(a_layer_of_half_is_not_told),
+        cmocka_unit_test(with_ceilings_the_layer_with_most_time_above_its_roof_is_told),
         cmocka_unit_test(operators_shorter_than_their_push_are_told),
         cmocka_unit_test(records_at_their_cost_are_told),
         cmocka_unit_test(slow_first_steps_are_told_though_they_are_left_out),
         cmocka_unit_test(operators_that_need_one_another_are_a_chain),
+        cmocka_unit_test(a_chain_on_one_of_several_workers_is_one),
         cmocka_unit_test(memory_that_grows_is_told_and_is_no_time),
         cmocka_unit_test(pages_that_are_new_in_every_step_are_told),
         cmocka_unit_test(of_few_steps_no_cause_is_told),
