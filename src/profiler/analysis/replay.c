@@ -193,7 +193,7 @@ static int64_t start_on_worker(replay *run, uint32_t op, int64_t ready, int64_t 
     int64_t gap = distance(old_ns, start_ns);
     const int64_t now = ready > free ? ready : free;
     if (old_free_ns != MXP__NS_NONE && old_ready_ns != MXP__NS_NONE && free != NEVER &&
-        has_switched(distance(old_free_ns, old_ready_ns), ready - free, gap)) {
+        ready != NEVER && has_switched(distance(old_free_ns, old_ready_ns), ready - free, gap)) {
         run->out->switched++;
         gap = ready > free ? usual_idle_gap(run, (ready - free) / MXP__FINE) * MXP__FINE : 0;
     }
