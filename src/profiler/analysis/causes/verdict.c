@@ -218,19 +218,22 @@ static int mend_all(const mxp_facts *facts, mxp_remedies *remedies, mxp_verdict 
 }
 
 // ---- order -------------------------------------------------------------------------------------
-// First those whose time is on the path; then what only a replay knows; the program last, because
-// without needless waits much of it is beside the path; and then what is no time.
+// First those whose time is on the path; then what only a replay knows: waits, and what layers have
+// above their roofs; the program last, because without needless waits much of it is beside the
+// path; and then what is no time.
 static int rank_of(const mxp_cause *cause)
 {
     switch (cause->id) {
+    case MXP_CAUSE_LAYER:
+        return cause->is_most ? 0 : 2;
     case MXP_CAUSE_WAIT:
         return 1;
     case MXP_CAUSE_PROGRAM:
-        return 2;
-    case MXP_CAUSE_CHAIN:
         return 3;
-    case MXP_CAUSE_GROWTH:
+    case MXP_CAUSE_CHAIN:
         return 4;
+    case MXP_CAUSE_GROWTH:
+        return 5;
     default:
         return 0;
     }

@@ -284,6 +284,34 @@ static void with_ceilings_the_layer_with_most_time_above_its_roof_is_told(void *
     judge(&of, check_roof);
 }
 
+// What is beside the roof is what the program does, and not what it uses.
+static void check_roof_last(const mxp_facts *facts, const mxp_verdict *verdict)
+{
+    const mxp_cause *input = nth(verdict, 0, MXP_CAUSE_INPUT);
+    const mxp_cause *layer = nth(verdict, verdict->told - 1, MXP_CAUSE_LAYER);
+    (void)facts;
+    assert_false(layer->is_most);
+    assert_true(layer->gain_ns > input->gain_ns);
+}
+
+static void a_layer_above_its_roof_comes_behind_what_is_on_the_path(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    of.ceilings = &ceilings;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        load(&of, 20 * US);
+        of.flops = 4000;
+        push(&of, 1, 100, 40 * US, 1);
+        of.flops = 39000;
+        push(&of, 0, 100, 40 * US, 2);
+        wait(&of);
+    }
+    judge(&of, check_roof_last);
+}
+
 // ---- tiny operators ----------------------------------------------------------------------------
 static void check_tiny(const mxp_facts *facts, const mxp_verdict *verdict)
 {
@@ -559,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_layer_above_all_others_together_is_told),
         cmocka_unit_test(a_layer_of_half_is_not_told),
         cmocka_unit_test(with_ceilings_the_layer_with_most_time_above_its_roof_is_told),
+        cmocka_unit_test(a_layer_above_its_roof_comes_behind_what_is_on_the_path),
         cmocka_unit_test(operators_shorter_than_their_push_are_told),
         cmocka_unit_test(records_at_their_cost_are_told),
         cmocka_unit_test(slow_first_steps_are_told_though_they_are_left_out),
