@@ -85,6 +85,7 @@ typedef struct sim_window {
 typedef struct sim_thread {
     const char *name;
     int queue;  // of a worker, else SIM_NONE
+    int64_t start_ns;  // when it was made, 0: before
 } sim_thread;
 
 typedef struct sim_run sim_run;

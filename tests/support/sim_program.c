@@ -233,6 +233,7 @@ static void make_custom(artist *a, sim_op *op)
     host(a, &a->program->bodies[body], 20000);
     sim_add(&a->program->bodies[body], SIM_PUSH, 80)->op = last;
     a->program->has_custom = true;
+    a->program->makes_thread = a->program->seed % 2 == 0;
 }
 
 static void push(artist *a, sim_script *script, uint32_t first_var, uint32_t var_count)

@@ -222,9 +222,13 @@ static void task_take(engine *e, actor *a, int64_t now)
     a->task = a->tasks[a->task_first++ % 64];
     const sim_ran *task = &e->run->ops[a->task];
     bool blocked = task->start_ns > a->wait_begin_ns;
+    const bool is_made = e->program->makes_thread && a->task_first == 1;
+    if (is_made) {
+        e->run->threads[a->thread].start_ns = a->wait_begin_ns = now;
+    }
     sim_waited *wait = wait_new(e, a, MXP_WAIT_TASK, a->wait_begin_ns, now);
     wait->ended_by = a->task;
-    wait->flags = blocked ? MXP_WAIT_BLOCKED : 0;
+    wait->flags = blocked && !is_made ? MXP_WAIT_BLOCKED : 0;
     if (blocked) {
         a->chain =
             sim_chain_op(e, task->chain_start, a->task, SIM_IS_HAND_OFF, task->start_ns, now);

@@ -191,6 +191,7 @@ mxp_source *sim_trace(const sim_run *run, uint32_t *names)
     make_names(source, names);
     for (uint32_t i = 0; i < run->thread_count; i++) {
         fake_thread(source, run->threads[i].name);
+        fake_thread_entry(source, i)->start_ticks = (uint64_t)run->threads[i].start_ns;
     }
     size_t most = run->op_count + run->wait_count + run->span_count + run->mark_count;
     entry *entries = sim_alloc(most * sizeof *entries);

@@ -170,3 +170,11 @@ bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, int64_t *from
                                                                          : to_ns;
     return true;
 }
+
+bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
+{
+    const mxp_source *source = graph->source;
+    return wait->what == MXP_WAIT_TASK && wait == graph->threads[thread].waits &&
+           thread < source->thread_count && source->threads[thread].start_ticks != 0 &&
+           mxp__timebase_ns(source->timebase, source->threads[thread].start_ticks) > graph->from_ns;
+}

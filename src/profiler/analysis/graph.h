@@ -156,6 +156,11 @@ size_t mxp__graph_ending_from(const mxp_graph *graph, uint32_t thread, int64_t n
 // asynchronous ones included, bulk parents not; of several the one with the largest id.
 uint32_t mxp__graph_last_before(const mxp_graph *graph, int64_t ns);
 
+// Whether a wait is the first one of a thread of custom operators that began within the window: the
+// thread was made for this task, which therefore handed it over, even if it was there when the
+// thread looked.
+bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait);
+
 // Place in the thread's waits of the last one with an end that is not after `ns`; SIZE_MAX: none.
 size_t mxp__graph_wait_before(const mxp_graph *graph, uint32_t thread, int64_t ns);
 

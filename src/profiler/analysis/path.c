@@ -203,14 +203,15 @@ static void leave_operator(walker *walk)
 }
 
 // ---- from a moment of a thread to what it waited for -------------------------------------------
-static bool has_blocked(const mxp_graph *graph, const mxp_graph_wait *wait)
+static bool has_blocked(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
 {
     if (wait->op == MXP__NO_OP) {
         return (wait->flags & MXP_WAIT_BLOCKED) != 0 && wait->begin_ns < wait->end_ns;
     }
     if (wait->what == MXP_WAIT_TASK) {  // a task that came while the thread was busy had to wait
         return (wait->flags & MXP_WAIT_BLOCKED) != 0 ||
-               graph->ops[wait->op].start_ns > wait->begin_ns;
+               graph->ops[wait->op].start_ns > wait->begin_ns ||
+               mxp__graph_is_made_for(graph, thread, wait);
     }
     return graph->ops[wait->op].end_ns > wait->begin_ns;
 }
@@ -221,7 +222,7 @@ static const mxp_graph_wait *last_wait(const walker *walk, int64_t after_ns)
     const mxp_graph_thread *thread = &walk->graph->threads[walk->thread];
     size_t i = mxp__graph_wait_before(walk->graph, walk->thread, walk->at_ns);
     while (i != SIZE_MAX && thread->waits[i].end_ns > after_ns) {
-        if (has_blocked(walk->graph, &thread->waits[i])) {
+        if (has_blocked(walk->graph, walk->thread, &thread->waits[i])) {
             return &thread->waits[i];
         }
         i = i == 0 ? SIZE_MAX : i - 1;

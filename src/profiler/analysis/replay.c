@@ -286,7 +286,9 @@ static void set_end(replay *run, uint32_t op, int64_t end)
     const mxp_graph_op *at = &run->graph->ops[op];
     run->ends[op] = end;
     const size_t step = at->is_idle ? SIZE_MAX : step_of(run, at->push_ns);
-    if (step != SIZE_MAX && end > run->last_ends[step - run->plan->first]) {
+    // What is pushed in a part of the time that is no step may end behind it.
+    if (step != SIZE_MAX && at->end_ns <= run->plan->steps->all[step].end_ns &&
+        end > run->last_ends[step - run->plan->first]) {
         run->last_ends[step - run->plan->first] = end;
     }
     if (mxp__graph_is_inline(run->graph, op)) {
@@ -437,6 +439,10 @@ static void go_wait(replay *run, uint32_t at)
     }
     if (is_left_out(run, wait, thread)) {
         host_jump(run, thread, wait->end_ns, begin);
+        return;
+    }
+    if (mxp__graph_is_made_for(run->graph, thread, wait)) {
+        host_jump(run, thread, wait->end_ns, cause + distance(old_cause_ns, wait->end_ns));
         return;
     }
     const int64_t old_ns = old_cause_ns > wait->begin_ns ? old_cause_ns : wait->begin_ns;

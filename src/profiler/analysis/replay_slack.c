@@ -229,11 +229,12 @@ static void go_wait(slackening *on, uint32_t at)
     }
     const bool is_task = wait->what == MXP_WAIT_TASK;
     const int64_t cause_ns = is_task ? graph->ops[op].start_ns : graph->ops[op].end_ns;
-    const int64_t latest_ns = cause_ns > wait->begin_ns ? cause_ns : wait->begin_ns;
+    const bool is_made_for = mxp__graph_is_made_for(graph, thread, wait);
+    const int64_t latest_ns = cause_ns > wait->begin_ns || is_made_for ? cause_ns : wait->begin_ns;
     const int64_t slack_ns = thread_at(on, thread, wait->end_ns);
     int64_t *of = is_task ? &on->starts[op] : &on->ends[op];
     *of = least(*of, plus(slack_ns, latest_ns - cause_ns));
-    on->threads[thread].slack_ns = plus(slack_ns, latest_ns - wait->begin_ns);
+    on->threads[thread].slack_ns = is_made_for ? ANY : plus(slack_ns, latest_ns - wait->begin_ns);
     if (wait->what == MXP_WAIT_ALL && slack_ns != ANY) {
         if (mxp__grow(&on->alls, &on->all_capacity, on->all_count + 1, sizeof *on->alls) !=
             MXP_OK) {
