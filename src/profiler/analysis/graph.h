@@ -87,16 +87,20 @@ typedef struct mxp_graph {
     mxp_graph_thread *threads;  // by index
     size_t thread_count;
     uint64_t records, bytes;  // of the window; memory of the graph
+    uint32_t least_id, most_id;  // of its operators
+    bool has_bulks;
     uint64_t cut_ops;  // operators whose variables were more than a record holds
     bool has_waits;  // the trace has records of waits; else they are taken from calls
     struct mxp_graph_index *index;  // of ids
     uint32_t *async_ops;  // places of asynchronous operators, in the order of their ends
     size_t async_count;
-    // Memory of the threads, one block of each, and of `ops`.
+    // Memory of the threads, one block of each, and of `ops`; kept for the next window.
     uint32_t *op_places;
     mxp_graph_wait *waits;
     mxp_graph_host *hosts;
-    size_t place_count, wait_count, host_count, op_capacity;
+    size_t wait_count;
+    size_t op_capacity, place_capacity, async_capacity, wait_capacity, host_capacity;
+    struct mxp_graph_raw_thread *raw;  // what was read of each thread
 } mxp_graph;
 
 #define MXP__GRAPH_BYTES_MAX (UINT64_C(1) << 30)  // the limit unless another is asked for
@@ -106,7 +110,11 @@ typedef struct mxp_graph {
 // are read up to their damage. The source must outlive the graph.
 int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_t limit_bytes,
                     mxp_graph *graph);
-// The same of a source whose records were indexed, for several windows of it.
+// The same of a source whose records were indexed, for several windows of it: mxp__graph_load_next
+// into a graph that begins as zeros or holds another window of the source, whose memory is used
+// again. An error leaves it empty.
+int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph);
 int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
                          uint64_t limit_bytes, mxp_graph *graph);
 void mxp__graph_fini(mxp_graph *graph);

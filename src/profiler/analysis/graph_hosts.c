@@ -125,17 +125,20 @@ static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_th
     return MXP_OK;
 }
 
-int mxp__graph_take_hosts(mxp_graph *graph, const mxp_graph_raw_thread *raw)
+int mxp__graph_take_hosts(mxp_graph *graph)
 {
+    const mxp_graph_raw_thread *raw = graph->raw;
     cutter cut = {.graph = graph};
+    size_t pieces = 0;
     const size_t names = graph->source->name_count;
     for (size_t i = 0; i < graph->thread_count; i++) {
-        graph->host_count += 2 * raw[i].span_count;  // a piece of its own, and one after it
+        pieces += 2 * raw[i].span_count;  // a piece of its own, and one after it
     }
-    graph->hosts = mxp__alloc(graph->host_count * sizeof *graph->hosts);
+    const int has_room =
+        mxp__grow(&graph->hosts, &graph->host_capacity, pieces, sizeof *graph->hosts);
     cut.kinds = mxp__alloc(names * sizeof *cut.kinds);
     cut.next = graph->hosts;
-    int error = (graph->hosts == NULL && graph->host_count > 0) || (cut.kinds == NULL && names > 0)
+    int error = has_room != MXP_OK || (cut.kinds == NULL && names > 0)
                     ? mxp__fail_memory(memory_for)
                     : MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < graph->thread_count; i++) {

@@ -3,7 +3,7 @@
 // they stand; what depends on other records is settled afterwards.
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -12,7 +12,7 @@
 typedef struct loader {
     const mxp_range_index *index;
     mxp_graph *graph;
-    mxp_graph_raw_thread *threads;
+    mxp_graph_raw_thread *threads;  // the graph's
     uint64_t limit_bytes;
     uint64_t span_bytes, wait_bytes;
 } loader;
@@ -26,6 +26,41 @@ static int64_t ns_of(const mxp_decoder *decoder, uint64_t ticks)
     return ns < -MXP__NS_MAX ? -MXP__NS_MAX : ns > MXP__NS_MAX ? MXP__NS_MAX : ns;
 }
 
+// What the order of operators needs to know of all of them.
+static void note_op(loader *load, const mxp_graph_op *op)
+{
+    mxp_graph *graph = load->graph;
+    mxp_graph_raw_thread *thread = &load->threads[op->thread];
+    const bool is_placed = (op->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0;
+    if (is_placed) {
+        thread->op_count++;
+        thread->runs_others |= op->push_thread != op->thread;
+        thread->is_unordered |=
+            op->start_ns < thread->last_start_ns ||
+            (op->start_ns == thread->last_start_ns && (int32_t)(op->id - thread->last_id) < 0);
+        thread->last_start_ns = op->start_ns;
+        thread->last_id = op->id;
+    }
+    graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
+    graph->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
+    graph->has_bulks |= (op->flags & MXP_OP_BULK_PARENT) != 0;
+    graph->least_id = op->id < graph->least_id ? op->id : graph->least_id;
+    graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
+}
+
+// The times of an operator, from its record: as mxp__event_operator has them, each converted by
+// itself, which takes a fraction of the time.
+static void take_times(const mxp_decoder *decoder, const mxp_event *event, mxp_graph_op *op)
+{
+    const uint64_t *words = event->words;
+    const uint64_t start = event->begin_ticks;
+    const uint64_t queued = words[3] & MXP_STAMP_MASK, released = words[4] & MXP_STAMP_MASK;
+    op->start_ns = event->begin_ns;
+    op->end_ns = event->end_ns;
+    op->push_ns = ns_of(decoder, start > queued ? start - queued : 0);
+    op->ready_ns = ns_of(decoder, start > released ? start - released : 0);
+}
+
 static int add_op(loader *load, const mxp_decoder *decoder, const mxp_event *event)
 {
     mxp_graph *graph = load->graph;
@@ -37,33 +72,23 @@ static int add_op(loader *load, const mxp_decoder *decoder, const mxp_event *eve
             MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    mxp_operator_view view;
-    mxp__event_operator(event, &view);
-    mxp_graph_raw_thread *thread = &load->threads[event->thread];
-    graph->ops[graph->op_count++] = (mxp_graph_op){
-        .push_ns = ns_of(decoder, view.push_ticks),
-        .ready_ns = ns_of(decoder, view.ready_ticks),
-        .start_ns = event->begin_ns,
-        .end_ns = event->end_ns,
-        .words = event->words,
-        .id = view.id,
-        .name = event->name,
-        .scope = view.scope,
-        .released_by = view.released_by,
-        .bulk_parent = view.bulk_parent,
-        .thread = event->thread,
-        .push_thread = (uint16_t)view.push_thread,
-        .flags = event->flags,
-        .use_count = (uint16_t)view.variable_count,
-        .inner_of = MXP__NO_OP,
-        .last_member = MXP__NO_OP,
-        .place = MXP__NO_OP,
-        .is_hidden = event->kind == MXP_KIND_HIDDEN,
-        .is_idle = event->name < graph->source->name_count && load->index->idle[event->name]};
-    const bool is_placed = (event->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0;
-    thread->op_count += is_placed;
-    thread->runs_others |= is_placed && view.push_thread != event->thread;
-    graph->cut_ops += (event->flags & MXP_OP_VARIABLES_CUT) != 0;
+    const uint64_t *words = event->words;
+    mxp_graph_op *op = &graph->ops[graph->op_count++];
+    op->words = words;
+    op->id = (uint32_t)(words[1] >> 32);
+    op->name = event->name;
+    op->scope = (uint32_t)words[6];
+    op->released_by = (uint32_t)words[5];
+    op->bulk_parent = (uint32_t)(words[5] >> 32);
+    op->thread = event->thread;
+    op->push_thread = (uint16_t)(words[3] >> 48);
+    op->flags = event->flags;
+    op->use_count = (uint16_t)event->value.u64;
+    op->inner_of = op->last_member = op->place = MXP__NO_OP;
+    op->is_hidden = event->kind == MXP_KIND_HIDDEN;
+    op->is_idle = event->name < graph->source->name_count && load->index->idle[event->name];
+    take_times(decoder, event, op);
+    note_op(load, op);
     return MXP_OK;
 }
 
@@ -167,37 +192,56 @@ static int read_range(loader *load, const mxp_record_range *range)
     return check_limit(load);
 }
 
+static int read_place(loader *load, size_t place)
+{
+    mxp_source *source = load->index->source;
+    mxp_record_range range;
+    const int found = source->range(source, load->index->places[place].number, &range);
+    if (found == MXP_EFORMAT || (found == 1 && range.thread >= load->graph->thread_count)) {
+        return MXP_OK;
+    }
+    return found < 0 ? found : read_range(load, &range);
+}
+
 static int read_all(loader *load)
 {
     const mxp_range_index *index = load->index;
-    mxp_source *source = index->source;
     const int64_t until_ns = load->graph->to_ns + index->reach_ns;
-    mxp_record_range range;
-    for (size_t i = 0; i < index->count; i++) {
-        if (!mxp__range_index_covers(index, i, load->graph->from_ns, until_ns)) {
-            continue;
-        }
-        const int found = source->range(source, index->places[i].number, &range);
-        if (found == MXP_EFORMAT || (found == 1 && range.thread >= load->graph->thread_count)) {
-            continue;
-        }
-        int error = found < 0 ? found : read_range(load, &range);
-        if (error != MXP_OK) {
-            return error;
+    int error = MXP_OK;
+    for (size_t begin = 0, end; begin < index->count && error == MXP_OK; begin = end) {
+        end = mxp__range_index_next_thread(index, begin);
+        for (size_t i = mxp__range_index_first(index, begin, load->graph->from_ns);
+             i < end && index->places[i].base_ns <= until_ns && error == MXP_OK; i++) {
+            error = read_place(load, i);
         }
     }
-    return MXP_OK;
+    return error;
 }
 
 // ---- spans that are longer than a window reaches -----------------------------------------------
 // Of two that end together the longer one is around the other, so it comes later.
-static int compare_ends(const void *a, const void *b)
+static bool ends_later(const mxp_graph_span *a, const mxp_graph_span *b)
 {
-    const mxp_graph_span *x = a, *y = b;
-    if (x->end_ns != y->end_ns) {
-        return x->end_ns < y->end_ns ? -1 : 1;
+    return a->end_ns != b->end_ns ? a->end_ns > b->end_ns : a->begin_ns < b->begin_ns;
+}
+
+// The long spans, which come last, go to where they ended; both kinds are in order.
+static int merge_long_spans(mxp_graph_raw_thread *thread, size_t long_count)
+{
+    const size_t bytes = long_count * sizeof(mxp_graph_span);
+    mxp_graph_span *longs = mxp__alloc(bytes);
+    if (longs == NULL) {
+        return mxp__fail_memory(memory_for);
     }
-    return (x->begin_ns < y->begin_ns) - (x->begin_ns > y->begin_ns);
+    mxp_graph_span *spans = thread->spans;
+    size_t at = thread->span_count, shorts = at - long_count, left = long_count;
+    memcpy(longs, spans + shorts, bytes);
+    while (left > 0) {
+        const bool takes_long = shorts == 0 || ends_later(&longs[left - 1], &spans[shorts - 1]);
+        spans[--at] = takes_long ? longs[--left] : spans[--shorts];
+    }
+    mxp__free(longs, bytes);
+    return MXP_OK;
 }
 
 static int add_long_span(loader *load, const mxp_long_span *span)
@@ -207,7 +251,7 @@ static int add_long_span(loader *load, const mxp_long_span *span)
         span->thread >= graph->thread_count) {
         return MXP_OK;
     }
-    load->threads[span->thread].has_long_spans = true;
+    load->threads[span->thread].long_count++;
     return keep_span(
         load, span->thread,
         &(mxp_graph_span){.begin_ns = span->begin_ns, .end_ns = span->end_ns, .name = span->name});
@@ -221,50 +265,74 @@ static int add_long_spans(loader *load)
     }
     for (size_t i = 0; error == MXP_OK && i < load->graph->thread_count; i++) {
         mxp_graph_raw_thread *thread = &load->threads[i];
-        if (thread->has_long_spans) {
-            qsort(thread->spans, thread->span_count, sizeof *thread->spans, compare_ends);
+        if (thread->long_count > 0) {
+            error = merge_long_spans(thread, thread->long_count);
         }
     }
     return error;
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-static int prepare(loader *load)
+static int make_threads(mxp_graph *graph)
 {
-    mxp_graph *graph = load->graph;
-    graph->thread_count = graph->source->thread_count;
-    graph->threads = mxp__alloc(graph->thread_count * sizeof *graph->threads);
-    load->threads = mxp__alloc(graph->thread_count * sizeof *load->threads);
-    if (graph->thread_count > 0 && (graph->threads == NULL || load->threads == NULL)) {
+    const size_t count = graph->source->thread_count;
+    graph->threads = mxp__alloc(count * sizeof *graph->threads);
+    graph->raw = mxp__alloc(count * sizeof *graph->raw);
+    if (count > 0 && (graph->threads == NULL || graph->raw == NULL)) {
+        mxp__free(graph->threads, count * sizeof *graph->threads);
+        mxp__free(graph->raw, count * sizeof *graph->raw);
+        graph->threads = NULL;
+        graph->raw = NULL;
         return mxp__fail_memory(memory_for);
     }
+    graph->thread_count = count;
     return MXP_OK;
 }
 
-static void loader_fini(loader *load)
+// Empties a graph; its memory stays.
+static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t to_ns)
 {
-    const mxp_graph *graph = load->graph;
-    for (size_t i = 0; load->threads != NULL && i < graph->thread_count; i++) {
-        mxp_graph_raw_thread *thread = &load->threads[i];
-        mxp__free(thread->spans, thread->span_capacity * sizeof *thread->spans);
-        mxp__free(thread->waits, thread->wait_capacity * sizeof *thread->waits);
+    graph->source = source;
+    int error = graph->threads == NULL ? make_threads(graph) : MXP_OK;
+    assert(error != MXP_OK || graph->thread_count == source->thread_count);
+    graph->from_ns = from_ns;
+    graph->to_ns = to_ns;
+    graph->op_count = graph->async_count = graph->wait_count = 0;
+    graph->records = graph->bytes = graph->cut_ops = 0;
+    graph->least_id = UINT32_MAX;
+    graph->most_id = 0;
+    graph->has_bulks = graph->has_waits = false;
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        const mxp_graph_raw_thread *old = &graph->raw[i];
+        graph->threads[i] = (mxp_graph_thread){0};
+        graph->raw[i] = (mxp_graph_raw_thread){.spans = old->spans,
+                                               .span_capacity = old->span_capacity,
+                                               .waits = old->waits,
+                                               .wait_capacity = old->wait_capacity,
+                                               .last_start_ns = INT64_MIN};
     }
-    mxp__free(load->threads, graph->thread_count * sizeof *load->threads);
+    return error;
 }
 
-static int load_parts(loader *load)
+int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph)
 {
-    int (*const parts[])(mxp_graph * graph, const mxp_graph_raw_thread *raw) = {
-        mxp__graph_order, mxp__graph_take_waits, mxp__graph_take_hosts};
-    int error = prepare(load);
+    int (*const parts[])(mxp_graph *) = {mxp__graph_order, mxp__graph_take_waits,
+                                         mxp__graph_take_hosts};
+    int error = begin(graph, index->source, from_ns, to_ns);
+    loader load = {
+        .index = index, .graph = graph, .threads = graph->raw, .limit_bytes = limit_bytes};
     if (error == MXP_OK) {
-        error = read_all(load);
+        error = read_all(&load);
     }
     if (error == MXP_OK) {
-        error = add_long_spans(load);
+        error = add_long_spans(&load);
     }
     for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
-        error = parts[i](load->graph, load->threads);
+        error = parts[i](graph);
+    }
+    if (error != MXP_OK) {
+        (void)begin(graph, index->source, from_ns, to_ns);
     }
     return error;
 }
@@ -272,10 +340,8 @@ static int load_parts(loader *load)
 int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
                          uint64_t limit_bytes, mxp_graph *graph)
 {
-    *graph = (mxp_graph){.source = index->source, .from_ns = from_ns, .to_ns = to_ns};
-    loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes};
-    int error = load_parts(&load);
-    loader_fini(&load);
+    *graph = (mxp_graph){0};
+    int error = mxp__graph_load_next(index, from_ns, to_ns, limit_bytes, graph);
     if (error != MXP_OK) {
         mxp__graph_fini(graph);
     }
@@ -299,11 +365,17 @@ int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_
 void mxp__graph_fini(mxp_graph *graph)
 {
     mxp__graph_index_fini(graph);
+    for (size_t i = 0; graph->raw != NULL && i < graph->thread_count; i++) {
+        mxp_graph_raw_thread *thread = &graph->raw[i];
+        mxp__free(thread->spans, thread->span_capacity * sizeof *thread->spans);
+        mxp__free(thread->waits, thread->wait_capacity * sizeof *thread->waits);
+    }
+    mxp__free(graph->raw, graph->thread_count * sizeof *graph->raw);
     mxp__free(graph->ops, graph->op_capacity * sizeof *graph->ops);
-    mxp__free(graph->op_places, graph->place_count * sizeof *graph->op_places);
-    mxp__free(graph->async_ops, graph->async_count * sizeof *graph->async_ops);
-    mxp__free(graph->waits, graph->wait_count * sizeof *graph->waits);
-    mxp__free(graph->hosts, graph->host_count * sizeof *graph->hosts);
+    mxp__free(graph->op_places, graph->place_capacity * sizeof *graph->op_places);
+    mxp__free(graph->async_ops, graph->async_capacity * sizeof *graph->async_ops);
+    mxp__free(graph->waits, graph->wait_capacity * sizeof *graph->waits);
+    mxp__free(graph->hosts, graph->host_capacity * sizeof *graph->hosts);
     mxp__free(graph->threads, graph->thread_count * sizeof *graph->threads);
     *graph = (mxp_graph){0};
 }

@@ -13,7 +13,7 @@
 struct mxp_graph_index {
     uint32_t *slots;  // place of the operator with id first + i, MXP__NO_OP: none
     uint32_t first;
-    size_t count;
+    size_t count, capacity;
     bool is_sorted;
 };
 
@@ -39,8 +39,8 @@ static int sort_ids(mxp_graph *graph)
     struct mxp_graph_index *index = graph->index;
     const size_t count = graph->op_count, bytes = count * sizeof(place_of_id);
     place_of_id *all = mxp__alloc(bytes);
-    index->slots = mxp__alloc(count * sizeof *index->slots);
-    if (all == NULL || index->slots == NULL) {
+    if (all == NULL ||
+        mxp__grow(&index->slots, &index->capacity, count, sizeof *index->slots) != MXP_OK) {
         mxp__free(all, bytes);
         return mxp__fail_memory(memory_for);
     }
@@ -61,18 +61,12 @@ static int sort_ids(mxp_graph *graph)
 static bool table_ids(mxp_graph *graph)
 {
     struct mxp_graph_index *index = graph->index;
-    uint32_t least = UINT32_MAX, most = 0;
-    for (size_t i = 0; i < graph->op_count; i++) {
-        const uint32_t id = graph->ops[i].id;
-        least = id < least ? id : least;
-        most = id > most ? id : most;
-    }
+    const uint32_t least = graph->least_id, most = graph->most_id;
     const size_t count = (size_t)(most - least) + 1;
     if (count > 4 * graph->op_count + 1024) {
         return false;
     }
-    index->slots = mxp__alloc(count * sizeof *index->slots);
-    if (index->slots == NULL) {
+    if (mxp__grow(&index->slots, &index->capacity, count, sizeof *index->slots) != MXP_OK) {
         return false;
     }
     index->first = least;
@@ -81,8 +75,6 @@ static bool table_ids(mxp_graph *graph)
     for (uint32_t i = 0; i < graph->op_count; i++) {
         uint32_t *slot = &index->slots[graph->ops[i].id - least];
         if (*slot != MXP__NO_OP) {
-            mxp__free(index->slots, count * sizeof *index->slots);
-            *index = (struct mxp_graph_index){0};
             return false;
         }
         *slot = i;
@@ -92,17 +84,21 @@ static bool table_ids(mxp_graph *graph)
 
 static int make_index(mxp_graph *graph)
 {
-    graph->index = mxp__alloc(sizeof *graph->index);
+    if (graph->index == NULL) {
+        graph->index = mxp__alloc(sizeof *graph->index);
+    }
     if (graph->index == NULL) {
         return mxp__fail_memory(memory_for);
     }
+    graph->index->count = 0;
+    graph->index->is_sorted = false;
     return graph->op_count == 0 || table_ids(graph) ? MXP_OK : sort_ids(graph);
 }
 
 void mxp__graph_index_fini(mxp_graph *graph)
 {
     if (graph->index != NULL) {
-        mxp__free(graph->index->slots, graph->index->count * sizeof *graph->index->slots);
+        mxp__free(graph->index->slots, graph->index->capacity * sizeof *graph->index->slots);
         mxp__free(graph->index, sizeof *graph->index);
         graph->index = NULL;
     }
@@ -188,22 +184,8 @@ static started start_of(const mxp_graph *graph, uint32_t place)
         .start_ns = graph->ops[place].start_ns, .id = graph->ops[place].id, .place = place};
 }
 
-static bool is_in_order(const mxp_graph *graph, const uint32_t *places, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const started before = start_of(graph, places[i - 1]), at = start_of(graph, places[i]);
-        if (compare_starts(&before, &at) > 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int sort_thread(const mxp_graph *graph, uint32_t *places, size_t count)
 {
-    if (is_in_order(graph, places, count)) {
-        return MXP_OK;
-    }
     started *all = mxp__alloc(count * sizeof *all);
     if (all == NULL) {
         return mxp__fail_memory(memory_for);
@@ -237,9 +219,11 @@ static size_t take_inner_out(mxp_graph *graph, uint32_t *places, size_t count)
 
 static int order_threads(mxp_graph *graph)
 {
+    const mxp_graph_raw_thread *raw = graph->raw;
     for (size_t i = 0; i < graph->thread_count; i++) {
         mxp_graph_thread *thread = &graph->threads[i];
-        int error = sort_thread(graph, thread->ops, thread->op_count);
+        int error =
+            raw[i].is_unordered ? sort_thread(graph, thread->ops, thread->op_count) : MXP_OK;
         if (error != MXP_OK) {
             return error;
         }
@@ -248,13 +232,11 @@ static int order_threads(mxp_graph *graph)
     return MXP_OK;
 }
 
-static int place_ops(mxp_graph *graph, const mxp_graph_raw_thread *raw)
+static int place_ops(mxp_graph *graph)
 {
-    for (size_t i = 0; i < graph->thread_count; i++) {
-        graph->place_count += raw[i].op_count;
-    }
-    graph->op_places = mxp__alloc(graph->place_count * sizeof *graph->op_places);
-    if (graph->op_places == NULL && graph->place_count > 0) {
+    const mxp_graph_raw_thread *raw = graph->raw;
+    if (mxp__grow(&graph->op_places, &graph->place_capacity, graph->op_count,
+                  sizeof *graph->op_places) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     uint32_t *next = graph->op_places;
@@ -273,7 +255,6 @@ static int place_ops(mxp_graph *graph, const mxp_graph_raw_thread *raw)
             mxp_graph_thread *thread = &graph->threads[op->thread];
             thread->ops[thread->op_count++] = i;
         }
-        graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
     }
     return MXP_OK;
 }
@@ -286,7 +267,7 @@ static bool is_later(const mxp_graph_op *a, const mxp_graph_op *b)
 
 static void find_last_members(mxp_graph *graph)
 {
-    for (uint32_t i = 0; i < graph->op_count; i++) {
+    for (uint32_t i = 0; i < graph->op_count && graph->has_bulks; i++) {
         const mxp_graph_op *op = &graph->ops[i];
         if (op->bulk_parent == 0) {
             continue;
@@ -309,8 +290,8 @@ static int collect_async(mxp_graph *graph)
     }
     const size_t count = graph->async_count;
     place_of_id *all = mxp__alloc(count * sizeof *all);
-    graph->async_ops = mxp__alloc(count * sizeof *graph->async_ops);
-    if (all == NULL || graph->async_ops == NULL) {
+    if (all == NULL || mxp__grow(&graph->async_ops, &graph->async_capacity, count,
+                                 sizeof *graph->async_ops) != MXP_OK) {
         mxp__free(all, count * sizeof *all);
         return mxp__fail_memory(memory_for);
     }
@@ -328,11 +309,11 @@ static int collect_async(mxp_graph *graph)
     return MXP_OK;
 }
 
-int mxp__graph_order(mxp_graph *graph, const mxp_graph_raw_thread *raw)
+int mxp__graph_order(mxp_graph *graph)
 {
     int error = make_index(graph);
     if (error == MXP_OK) {
-        error = place_ops(graph, raw);
+        error = place_ops(graph);
     }
     if (error == MXP_OK) {
         error = order_threads(graph);

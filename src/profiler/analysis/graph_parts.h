@@ -25,17 +25,20 @@ typedef struct mxp_graph_raw_thread {
     size_t op_count;
     bool runs_others;  // operators that another thread pushed
     bool waits_for_tasks;
-    bool has_long_spans;
+    size_t long_count;  // of its spans, the last ones: long ones, from the index
+    bool is_unordered;  // its operators do not come in the order of start and id
+    int64_t last_start_ns;
+    uint32_t last_id;
 } mxp_graph_raw_thread;
 
 // Orders the operators of each thread, finds those inside others and the members of bulks, and
 // makes the index of ids. Sets the roles of threads. MXP_ENOMEM.
-int mxp__graph_order(mxp_graph *graph, const mxp_graph_raw_thread *raw);
+int mxp__graph_order(mxp_graph *graph);
 // Resolves the waits; without records of waits they are taken from calls that wait. After the
 // order. MXP_ENOMEM.
-int mxp__graph_take_waits(mxp_graph *graph, const mxp_graph_raw_thread *raw);
+int mxp__graph_take_waits(mxp_graph *graph);
 // The innermost spans of threads that are no workers. MXP_ENOMEM.
-int mxp__graph_take_hosts(mxp_graph *graph, const mxp_graph_raw_thread *raw);
+int mxp__graph_take_hosts(mxp_graph *graph);
 
 void mxp__graph_index_fini(mxp_graph *graph);
 // As mxp__graph_find, of the operator that ran at `ns`, or else any with this id.

@@ -29,8 +29,9 @@ static bool is_in_order(const mxp_graph_wait *waits, size_t count)
 static int make_room(mxp_graph *graph, size_t count)
 {
     graph->wait_count = count;
-    graph->waits = mxp__alloc(count * sizeof *graph->waits);
-    return graph->waits == NULL && count > 0 ? mxp__fail_memory(memory_for) : MXP_OK;
+    return mxp__grow(&graph->waits, &graph->wait_capacity, count, sizeof *graph->waits) == MXP_OK
+               ? MXP_OK
+               : mxp__fail_memory(memory_for);
 }
 
 // ---- waits as recorded -------------------------------------------------------------------------
@@ -241,7 +242,7 @@ static int take_from_calls(mxp_graph *graph, const mxp_graph_raw_thread *raw)
     return error;
 }
 
-int mxp__graph_take_waits(mxp_graph *graph, const mxp_graph_raw_thread *raw)
+int mxp__graph_take_waits(mxp_graph *graph)
 {
-    return graph->has_waits ? take_recorded(graph, raw) : take_from_calls(graph, raw);
+    return graph->has_waits ? take_recorded(graph, graph->raw) : take_from_calls(graph, graph->raw);
 }

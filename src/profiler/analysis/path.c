@@ -46,6 +46,7 @@ const char *mxp__path_kind_name(int kind)
 void mxp__path_fini(mxp_path *path)
 {
     mxp__free(path->pieces, path->capacity * sizeof *path->pieces);
+    mxp__free(path->spare, path->spare_capacity * sizeof *path->spare);
     *path = (mxp_path){0};
 }
 
@@ -363,13 +364,12 @@ static int kind_of_host(uint32_t kind)
     return kinds[kind];
 }
 
-static int append(mxp_path *path, const mxp_path_piece *piece)
+static int append(mxp_path *to, const mxp_path_piece *piece)
 {
-    if (mxp__grow(&path->pieces, &path->capacity, path->count + 1, sizeof *path->pieces) !=
-        MXP_OK) {
+    if (mxp__grow(&to->pieces, &to->capacity, to->count + 1, sizeof *to->pieces) != MXP_OK) {
         return mxp__fail_memory("the critical path");
     }
-    path->pieces[path->count++] = *piece;
+    to->pieces[to->count++] = *piece;
     return MXP_OK;
 }
 
@@ -392,17 +392,20 @@ static int split_piece(const mxp_graph *graph, const mxp_path_piece *piece, mxp_
 
 int mxp__path_split(const mxp_graph *graph, mxp_path *path)
 {
-    mxp_path to = {.contradictions = path->contradictions};
+    mxp_path to = {.pieces = path->spare, .capacity = path->spare_capacity};
     int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < path->count; i++) {
         const mxp_path_piece *piece = &path->pieces[i];
         error = piece->kind == MXP__PATH_HOST ? split_piece(graph, piece, &to) : append(&to, piece);
     }
-    if (error != MXP_OK) {
-        mxp__path_fini(&to);
-        return error;
+    path->spare = to.pieces;
+    path->spare_capacity = to.capacity;
+    if (error == MXP_OK) {
+        path->spare = path->pieces;
+        path->spare_capacity = path->capacity;
+        path->pieces = to.pieces;
+        path->capacity = to.capacity;
+        path->count = to.count;
     }
-    mxp__path_fini(path);
-    *path = to;
-    return MXP_OK;
+    return error;
 }

@@ -51,6 +51,8 @@ typedef struct mxp_path {
     mxp_path_piece *pieces;  // the earliest first
     size_t count, capacity;
     uint64_t contradictions;  // places at which records contradict one another
+    mxp_path_piece *spare;  // memory of pieces that were split
+    size_t spare_capacity;
 } mxp_path;
 
 // Walks [from_ns, to_ns) of the graph, which holds it, back from the operator that ends at to_ns,

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "profiler/analysis/steps.h"
 
-enum { SPANS_MAX = 1 << 16, REACH_NS = 1000000 };
+enum { SPANS_MAX = 1 << 12, REACH_NS = 16000 };
 
 static const char memory_for[] = "the index of a trace";
 
@@ -248,11 +248,32 @@ void mxp__range_index_fini(mxp_range_index *index)
     *index = (mxp_range_index){0};
 }
 
-bool mxp__range_index_covers(const mxp_range_index *index, size_t place, int64_t from_ns,
-                             int64_t to_ns)
+size_t mxp__range_index_first(const mxp_range_index *index, size_t begin, int64_t from_ns)
 {
-    const mxp_range_place *at = &index->places[place];
-    const bool is_last = place + 1 == index->count || index->places[place + 1].thread != at->thread;
-    const int64_t written_before_ns = is_last ? INT64_MAX : at[1].base_ns;
-    return at->base_ns <= to_ns && written_before_ns >= from_ns;
+    size_t low = begin, high = index->count;
+    const uint32_t thread = begin < high ? index->places[begin].thread : 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const mxp_range_place *at = &index->places[middle];
+        if (at->thread == thread && at->base_ns <= from_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low == begin ? begin : low - 1;
+}
+
+size_t mxp__range_index_next_thread(const mxp_range_index *index, size_t begin)
+{
+    size_t low = begin, high = index->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index->places[middle].thread <= index->places[begin].thread) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }

@@ -86,8 +86,10 @@ static inline bool mxp__head_times(const mxp_decoder *decoder, const uint64_t *w
     return *end >= run + queued;
 }
 
-// Whether records of the range at `place` may lie in [from_ns, to_ns).
-bool mxp__range_index_covers(const mxp_range_index *index, size_t place, int64_t from_ns,
-                             int64_t to_ns);
+// Place of the first range of a thread, whose ranges begin at place `begin`, that may have records
+// which ended at `from_ns` or later.
+size_t mxp__range_index_first(const mxp_range_index *index, size_t begin, int64_t from_ns);
+// Where the ranges of the next thread begin.
+size_t mxp__range_index_next_thread(const mxp_range_index *index, size_t begin);
 
 #endif
