@@ -94,7 +94,7 @@ static int add_part(mxp_memory_image *image, const Elf64_Phdr *segment, uint64_t
     image->parts[image->count++] = (mxp_memory_part){.address = segment->p_vaddr,
                                                      .size_bytes = there,
                                                      .offset = segment->p_offset,
-                                                     .is_writable = (segment->p_flags & PF_W) != 0};
+                                                     .has_data = (segment->p_flags & PF_W) != 0};
     return MXP_OK;
 }
 

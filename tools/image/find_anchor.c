@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks through the memory that a process can write for the recorder's anchor.
+// Looks through the data of a process for the recorder's anchor.
 #include <inttypes.h>
 #include <mxprof/error.h>
 #include <stdlib.h>
@@ -44,11 +44,11 @@ static int compare(const void *a, const void *b)
 }
 
 // Small parts first: a library's data are small.
-static size_t sort_writable(const mxp_memory_image *image, const mxp_memory_part **parts)
+static size_t sort_parts(const mxp_memory_image *image, const mxp_memory_part **parts)
 {
     size_t count = 0;
     for (size_t i = 0; i < image->count; i++) {
-        if (image->parts[i].is_writable) {
+        if (image->parts[i].has_data) {
             parts[count++] = &image->parts[i];
         }
     }
@@ -66,7 +66,7 @@ int mxp__image_find_anchor(const mxp_memory_image *image, mxp_image_anchor *anch
     int error = (parts == NULL && room > 0) || buffer == NULL
                     ? mxp__fail_memory("looking for a recorder")
                     : MXP_EFORMAT;
-    size_t count = error == MXP_EFORMAT ? sort_writable(image, parts) : 0;
+    size_t count = error == MXP_EFORMAT ? sort_parts(image, parts) : 0;
     for (size_t i = 0; i < count && error == MXP_EFORMAT; i++) {
         error = find_in(image, parts[i], buffer, anchor) ? MXP_OK : error;
     }

@@ -13,7 +13,7 @@
 typedef struct mxp_memory_part {
     uint64_t address, size_bytes;
     uint64_t offset;  // in the file that `fd` is of
-    bool is_writable;
+    bool has_data;  // of a program or library, or that cannot be told: the recorder may be in it
 } mxp_memory_part;
 
 typedef struct mxp_memory_image {

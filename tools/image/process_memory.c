@@ -13,6 +13,17 @@
 #include "base/fail.h"
 #include "image/memory_image.h"
 
+// Whether this may be the data of a program or a library: mapped from its file, or the zeros right
+// behind it. All the rest is not looked through: it may be terabytes, as the sanitizers' is.
+static bool is_data(const mxp_memory_image *image, uint64_t from, const char *rights,
+                    const char *name)
+{
+    const mxp_memory_part *before = image->count > 0 ? &image->parts[image->count - 1] : NULL;
+    bool goes_on =
+        before != NULL && before->has_data && before->address + before->size_bytes == from;
+    return rights[1] == 'w' && rights[3] == 'p' && (name[0] == '/' || (name[0] == '\0' && goes_on));
+}
+
 // A line of /proc/PID/maps: ADDRESS-END rwxp OFFSET DEVICE INODE NAME. Memory of the kernel's own
 // ([vvar]) cannot be read, and devices must not be.
 static int take_line(mxp_memory_image *image, const char *line)
@@ -26,12 +37,13 @@ static int take_line(mxp_memory_image *image, const char *line)
     if (fields < 3 || rights[0] != 'r' || to <= from || strncmp(name, "[v", 2) == 0 || is_device) {
         return MXP_OK;
     }
+    bool has_data = is_data(image, from, rights, name);
     if (mxp__grow(&image->parts, &image->capacity, image->count + 1, sizeof *image->parts) !=
         MXP_OK) {
         return mxp__fail_memory("the memory of a process");
     }
     image->parts[image->count++] = (mxp_memory_part){
-        .address = from, .size_bytes = to - from, .offset = from, .is_writable = rights[1] == 'w'};
+        .address = from, .size_bytes = to - from, .offset = from, .has_data = has_data};
     return MXP_OK;
 }
 
