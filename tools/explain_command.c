@@ -161,8 +161,12 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
     if (mxp__input_open_all(self, files, count, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    mxp_explain_view view = {
-        .file = files[0], .ceilings = options->ceilings, .is_imported = input.is_imported};
+    mxp_explain_view view = {.file = files[0],
+                             .step = options->selection.step,
+                             .from = options->selection.from,
+                             .until = options->selection.until,
+                             .ceilings = options->ceilings,
+                             .is_imported = input.is_imported};
     int code = take_processes(self, options, &input, &view);
     if (code < 0) {
         code = print_view(self, options, &view);

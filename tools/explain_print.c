@@ -205,7 +205,9 @@ static void put_rest(const mxp_explain_view *view, const mxp_explained *of, size
     mxp__put_duration(screen, of->verdict.noise_ns, out);
     mxp__strbuf_puts(out, ".\n");
     put_largest(of, screen, out);
-    mxp__strbuf_printf(out, "%*smxprof path %s\n", (int)INDENT, "", view->file);
+    mxp__strbuf_printf(out, "%*s", (int)INDENT, "");
+    mxp__explain_command(view, "path", out);
+    mxp__strbuf_putc(out, '\n');
 }
 
 static void put_causes(const mxp_explain_view *view, const mxp_explained *of,

@@ -20,6 +20,7 @@ typedef struct mxp_explained {
 
 typedef struct mxp_explain_view {
     const char *file;  // as the user named it
+    const char *step, *from, *until;  // as given, or null: the next commands look at the same
     const char *ceilings;  // a file of them; null: those of the user's cache, if there are any
     bool is_imported;  // nothing in it tells what waited for what
     mxp_explained *all;
@@ -40,6 +41,9 @@ const mxp_explained *mxp__explain_view_shown(const mxp_explain_view *view);
 
 // "lenet:conv1/Convolution"; a scope or a name of its own; "" for neither.
 void mxp__explain_place(const mxp_explained *of, const mxp_cause_place *place, mxp_strbuf *out);
+
+// "mxprof COMMAND FILE", of the same steps or time, as a shell takes it.
+void mxp__explain_command(const mxp_explain_view *view, const char *command, mxp_strbuf *out);
 
 // A cause in words: one line; lines of evidence, each ended; the command that shows more, if there
 // is one.

@@ -350,13 +350,28 @@ static void put_word(const char *word, mxp_strbuf *out)
     mxp__strbuf_putc(out, '\'');
 }
 
+static void put_option(const char *option, const char *value, mxp_strbuf *out)
+{
+    if (value != NULL) {
+        mxp__strbuf_printf(out, " %s ", option);
+        put_word(value, out);
+    }
+}
+
+void mxp__explain_command(const mxp_explain_view *view, const char *command, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "mxprof %s ", command);
+    put_word(view->file, out);
+    put_option("--step", view->step, out);
+    put_option("--from", view->from, out);
+    put_option("--until", view->until, out);
+}
+
 static void put_whatif(const mxp_explain_view *view, const char *option, const char *value,
                        mxp_strbuf *out)
 {
-    mxp__strbuf_puts(out, "mxprof whatif ");
-    put_word(view->file, out);
-    mxp__strbuf_printf(out, " %s ", option);
-    put_word(value, out);
+    mxp__explain_command(view, "whatif", out);
+    put_option(option, value, out);
 }
 
 static void put_place_whatif(const mxp_explain_view *view, const mxp_explained *of,
@@ -378,7 +393,8 @@ static void put_place_whatif(const mxp_explain_view *view, const mxp_explained *
     mxp__strbuf_fini(&text);
 }
 
-static void put_command(const char *command, const mxp_explain_view *view, mxp_strbuf *out)
+// Of all of the file.
+static void put_plain(const char *command, const mxp_explain_view *view, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, "mxprof %s ", command);
     put_word(view->file, out);
@@ -400,25 +416,25 @@ void mxp__cause_next(const mxp_explain_view *view, const mxp_explained *of, cons
         if (of->facts.operators > 0) {
             put_place_whatif(view, of, cause, out);
         } else {
-            put_command("path", view, out);
+            mxp__explain_command(view, "path", out);
         }
         break;
     case MXP_CAUSE_ALLOCATION:
-        put_command("memory --fresh", view, out);
+        put_plain("memory --fresh", view, out);
         break;
     case MXP_CAUSE_GROWTH:
-        put_command("memory --growth", view, out);
+        put_plain("memory --growth", view, out);
         break;
     case MXP_CAUSE_FIRST_RUN:
-        put_command("explain --step 4:", view, out);
+        put_plain("explain --step 4:", view, out);
         break;
     case MXP_CAUSE_RECORDING:
-        put_command("info", view, out);
+        put_plain("info", view, out);
         break;
     case MXP_CAUSE_IMBALANCE:
         break;
     default:
-        put_command("path", view, out);
+        mxp__explain_command(view, "path", out);
     }
     mxp__strbuf_fini(&text);
 }

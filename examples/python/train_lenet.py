@@ -154,7 +154,7 @@ def verdict(trace):
     told = mxprof("explain", *steps, trace)
     proposed = [shlex.split(line) for line in told.splitlines() if line.strip().startswith("mxprof whatif ")]
     change = proposed[0][3:] if proposed else []
-    return f"{told}\n{mxprof('whatif', *steps, *change, trace)}"
+    return f"{told}\n{mxprof('whatif', *(change or steps), trace)}"
 
 
 def verdict(trace):
@@ -163,7 +163,7 @@ def verdict(trace):
     told = mxprof("explain", *steps, trace)
     proposed = [shlex.split(line) for line in told.splitlines() if line.strip().startswith("mxprof whatif ")]
     change = proposed[0][3:] if proposed else []
-    return f"{told}\n{mxprof('whatif', *steps, *change, trace)}"
+    return f"{told}\n{mxprof('whatif', *(change or steps), trace)}"
 
 
 def show(files, table):

@@ -79,6 +79,22 @@ def test_gains_are_of_what_is_left(name):
             left = cause["left_ns"]
 
 
+def test_the_next_commands_look_at_the_same_steps():
+    text = run("explain", "--step", "10:", KEPT / "slow_loader.mxpz").stdout
+    proposed, = [line for line in text.splitlines() if "--prefetch" in line]
+    assert proposed.endswith("slow_loader.mxpz --step 10: --prefetch input")
+    run(*shlex.split(proposed)[1:])
+
+
+def test_its_gain_is_what_whatif_predicts():
+    trace = KEPT / "slow_loader.mxpz"
+    told = planted_traces.explained(trace)["processes"][0]["causes"][0]
+    predicted = json.loads(run("whatif", "--json", trace, "--prefetch", "input").stdout)
+    gain_ns = predicted["processes"][0]["predictions"][0]["gain_ns"]
+    assert told["cause"] == "slow input" and told["gain_from"] == "replay"
+    assert told["gain_ns"] == pytest.approx(gain_ns, abs=1)
+
+
 # ---- traces of which less can be said --------------------------------------------------------------
 def stepped(lengths, spans=()):
     """A trace of a program that only marks steps of so many ms, with spans at the begin of each."""

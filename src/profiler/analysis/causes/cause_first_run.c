@@ -9,11 +9,22 @@ static double length_of(const mxp_step_window *step)
     return (double)(step->end_ns - step->begin_ns);
 }
 
+// Whether the first steps are looked at: chosen, or left out by themselves because they are first.
+static bool has_first_steps(const mxp_facts *facts)
+{
+    return facts->choice->first_run > 0 ||
+           (facts->count > 0 && facts->steps->all[facts->at[0].place].is_first_run);
+}
+
 // Of the steps that are slow because they are first, what they have beyond the others' mean.
 static double excess_of_steps(const mxp_facts *facts, size_t *count)
 {
     double first_ns = 0, others_ns = 0;
     size_t first = 0;
+    *count = 0;
+    if (!has_first_steps(facts)) {
+        return 0;
+    }
     for (size_t i = 0; i < facts->steps->count; i++) {
         if (facts->steps->all[i].is_first_run) {
             first_ns += length_of(&facts->steps->all[i]);
@@ -32,15 +43,14 @@ static double excess_of_steps(const mxp_facts *facts, size_t *count)
 }
 
 // Operators with the largest excess, the largest first; returns the sum of all that ran for the
-// first time in a step.
+// first time in a chosen step.
 static double excess_of_operators(const mxp_facts *facts, mxp_cause *cause)
 {
-    const mxp_steps *steps = facts->steps;
     double sum_ns = 0;
-    for (size_t i = 0; steps->count > 0 && i < facts->first_runs.count; i++) {
+    for (size_t i = 0; i < facts->first_runs.count; i++) {
         const mxp_first_run *run = &facts->first_runs.all[i];
         const double ns = (double)mxp__first_run_excess_ns(run);
-        if (ns <= 0 || run->first_begin_ns < steps->all[0].mark_ns) {
+        if (ns <= 0 || mxp__facts_index_at(facts, run->first_begin_ns) == facts->count) {
             continue;
         }
         sum_ns += ns;

@@ -18,18 +18,6 @@ static bool is_for_results(const mxp_graph_wait *wait)
             wait->what == MXP_WAIT_ALL);
 }
 
-static size_t index_of(const mxp_facts *facts, int64_t ns)
-{
-    size_t low = 0, high = facts->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const bool is_before = facts->steps->all[facts->at[middle].place].end_ns <= ns;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    return low;
-}
-
 // The call in which it waited: the innermost span of the program around it.
 static uint32_t call_of(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
 {
@@ -54,7 +42,7 @@ static void count_wait(const mxp_facts *facts, const mxp_graph *graph, const mxp
     if (at == *count) {
         calls[(*count)++] = (wait_call){.name = name};
     }
-    const size_t step = index_of(facts, wait->begin_ns) + 1;
+    const size_t step = mxp__facts_index_at(facts, wait->begin_ns) + 1;
     calls[at].count++;
     calls[at].total_ns += (uint64_t)(wait->end_ns - wait->begin_ns);
     calls[at].steps += step <= facts->count && step != calls[at].last_step;

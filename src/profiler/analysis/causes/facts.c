@@ -30,6 +30,19 @@ uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns)
     return low == 0 ? UINT32_MAX : facts->index_of[low - 1];
 }
 
+size_t mxp__facts_index_at(const mxp_facts *facts, int64_t ns)
+{
+    const mxp_step_window *all = facts->steps->all;
+    size_t low = 0, high = facts->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const bool is_before = all[facts->at[middle].place].end_ns <= ns;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
+    }
+    return low == facts->count || all[facts->at[low].place].begin_ns > ns ? facts->count : low;
+}
+
 // ---- on the path -------------------------------------------------------------------------------
 // Time from `from_ns` to `to_ns` in which the thread was taking memory from the system.
 static int64_t taking_of(const mxp_facts *facts, uint32_t thread, int64_t from_ns, int64_t to_ns)

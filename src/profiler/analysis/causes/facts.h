@@ -69,6 +69,9 @@ int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choic
                     uint64_t limit_bytes, mxp_facts *facts);
 void mxp__facts_fini(mxp_facts *facts);
 
+// Index of the chosen step in whose window a moment lies; `count`: in none.
+size_t mxp__facts_index_at(const mxp_facts *facts, int64_t ns);
+
 // Adds to `series`, of facts->count values, what each step spent on its path in a row.
 void mxp__facts_add_row(const mxp_facts *facts, const mxp_path_rows *rows, const bool *wanted,
                         double *series);

@@ -23,18 +23,9 @@ static size_t index_at(reader *read, int64_t ns)
     if (ns >= near->begin_ns && ns < near->end_ns) {
         return read->near;
     }
-    size_t low = 0, high = facts->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const bool is_before = all[facts->at[middle].place].end_ns <= ns;
-        low = is_before ? middle + 1 : low;
-        high = is_before ? high : middle;
-    }
-    if (low == facts->count || all[facts->at[low].place].begin_ns > ns) {
-        return facts->count;
-    }
-    read->near = low;
-    return low;
+    const size_t index = mxp__facts_index_at(facts, ns);
+    read->near = index < facts->count ? index : read->near;
+    return index;
 }
 
 // Index of the chosen step to which a record belongs: on the steps' thread by the marks, because it

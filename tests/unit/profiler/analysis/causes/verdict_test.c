@@ -88,8 +88,9 @@ static void wait(fixture *of)
                                   .flags = of->at > begin_ns ? MXP_WAIT_BLOCKED : 0});
 }
 
-// The verdict on all that was written. The fixture is over.
-static void judge(fixture *of, void (*check)(const mxp_facts *, const mxp_verdict *))
+// The verdict on what was chosen of all that was written. The fixture is over.
+static void judge_part(fixture *of, const mxp_choice_wish *wish,
+                       void (*check)(const mxp_facts *, const mxp_verdict *))
 {
     mxp_steps steps;
     mxp_choice choice;
@@ -97,7 +98,7 @@ static void judge(fixture *of, void (*check)(const mxp_facts *, const mxp_verdic
     mxp_verdict verdict;
     mark(of, STEPS);
     assert_int_equal(mxp__steps_find(of->source, &steps), MXP_OK);
-    assert_int_equal(mxp__choice_make(&steps, &(mxp_choice_wish){0}, &choice), MXP_OK);
+    assert_int_equal(mxp__choice_make(&steps, wish, &choice), MXP_OK);
     assert_int_equal(mxp__facts_make(of->source, &steps, &choice, MXP__GRAPH_BYTES_MAX, &facts),
                      MXP_OK);
     facts.ceilings = of->ceilings;
@@ -108,6 +109,11 @@ static void judge(fixture *of, void (*check)(const mxp_facts *, const mxp_verdic
     mxp__choice_fini(&choice);
     mxp__steps_fini(&steps);
     mxp__source_close(of->source);
+}
+
+static void judge(fixture *of, void (*check)(const mxp_facts *, const mxp_verdict *))
+{
+    judge_part(of, &(mxp_choice_wish){0}, check);
 }
 
 static const mxp_cause *nth(const mxp_verdict *verdict, size_t n, mxp_cause_id id)
@@ -392,6 +398,28 @@ static void slow_first_steps_are_told_though_they_are_left_out(void **state)
     judge(&of, check_first);
 }
 
+static void check_later(const mxp_facts *facts, const mxp_verdict *verdict)
+{
+    assert_int_equal(facts->count, STEPS - 5);
+    for (size_t i = 0; i < verdict->causes.count; i++) {
+        assert_int_not_equal(verdict->causes.all[i].id, MXP_CAUSE_FIRST_RUN);
+    }
+}
+
+static void first_runs_before_what_was_chosen_are_no_cause_of_it(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        five_layers(&of, (i < 3 ? 500 : 100) * US);
+        wait(&of);
+    }
+    judge_part(&of, &(mxp_choice_wish){.steps = MXP_STEPS_RANGE, .first = 5, .last = STEPS - 1},
+               check_later);
+}
+
 // ---- a chain -----------------------------------------------------------------------------------
 static void check_chain(const mxp_facts *facts, const mxp_verdict *verdict)
 {
@@ -591,6 +619,7 @@ int main(void)
         cmocka_unit_test(operators_shorter_than_their_push_are_told),
         cmocka_unit_test(records_at_their_cost_are_told),
         cmocka_unit_test(slow_first_steps_are_told_though_they_are_left_out),
+        cmocka_unit_test(first_runs_before_what_was_chosen_are_no_cause_of_it),
         cmocka_unit_test(operators_that_need_one_another_are_a_chain),
         cmocka_unit_test(a_chain_on_one_of_several_workers_is_one),
         cmocka_unit_test(memory_that_grows_is_told_and_is_no_time),
