@@ -7,7 +7,7 @@
 #include "text/figure.h"
 #include "text/label.h"
 
-enum { CAUSES_SHOWN = 3, INDENT = 3 };
+enum { CAUSES_SHOWN = 3, INDENT = 3, LINES_MOST = 25 };
 
 static const double delay_large = 0.05;  // of the time: the machine was busy
 
@@ -210,31 +210,61 @@ static void put_rest(const mxp_explain_view *view, const mxp_explained *of, size
     mxp__strbuf_putc(out, '\n');
 }
 
-static void put_causes(const mxp_explain_view *view, const mxp_explained *of,
+// At most `in_time` of the causes with a gain in time, and two of the others. How many are left.
+static size_t put_some(const mxp_explain_view *view, const mxp_explained *of, size_t in_time,
                        const mxp_screen *screen, mxp_strbuf *out)
 {
+    enum { OTHERS_SHOWN = 2 };
     const mxp_imbalance *imbalance = &view->imbalance;
-    const mxp_causes *causes = &of->verdict.causes;
-    size_t shown = 0, in_time = 0, left = 0;
+    size_t left[2] = {OTHERS_SHOWN, in_time}, shown = 0, told = 0;
     if (view->is_paired && imbalance->causes.count > 0 && imbalance->causes.all[0].is_told) {
         put_cause(view, of, ++shown, &imbalance->causes.all[0], imbalance->slowest_ns, screen, out);
-        in_time++;
+        left[true]--;
+        told++;
     }
     for (size_t i = 0; i < of->verdict.told; i++) {
-        const mxp_cause *cause = &causes->all[i];
+        const mxp_cause *cause = &of->verdict.causes.all[i];
         const bool is_time = cause->gain != MXP_GAIN_NONE;
-        if (is_time && in_time == CAUSES_SHOWN) {
-            left++;
-            continue;
+        told++;
+        if (left[is_time] > 0) {
+            left[is_time]--;
+            put_cause(view, of, ++shown, cause, of->verdict.mean_ns, screen, out);
         }
-        in_time += is_time;
-        put_cause(view, of, ++shown, cause, of->verdict.mean_ns, screen, out);
     }
-    if (left > 0) {
-        mxp__strbuf_printf(out, "%*s%zu smaller cause%s: --json\n", (int)INDENT, "", left,
-                           left == 1 ? "" : "s");
-    } else {
+    if (shown == told) {
         put_rest(view, of, shown, screen, out);
+    }
+    return told - shown;
+}
+
+static size_t lines_of(const mxp_strbuf *text)
+{
+    size_t lines = 0;
+    for (const char *at = mxp__strbuf_text(text); *at != '\0'; at++) {
+        lines += *at == '\n';
+    }
+    return lines;
+}
+
+// As many causes as leave the whole within one screen.
+static void put_causes(const mxp_explain_view *view, const mxp_explained *of, size_t other_lines,
+                       const mxp_screen *screen, mxp_strbuf *out)
+{
+    for (size_t in_time = CAUSES_SHOWN; in_time > 0; in_time--) {
+        mxp_strbuf text = {0};
+        const size_t left = put_some(view, of, in_time, screen, &text);
+        if (left > 0) {
+            mxp__strbuf_printf(&text, "%*s%zu more cause%s: --json\n", (int)INDENT, "", left,
+                               left == 1 ? "" : "s");
+        }
+        const bool fits = lines_of(&text) + other_lines <= LINES_MOST || in_time == 1;
+        if (fits) {
+            mxp__strbuf_append(out, mxp__strbuf_text(&text), text.length);
+        }
+        mxp__strbuf_fini(&text);
+        if (fits) {
+            return;
+        }
     }
 }
 
@@ -361,10 +391,12 @@ static void put_quality(const mxp_explain_view *view, const mxp_explained *of,
 void mxp__explain_print(const mxp_explain_view *view, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_explained *of = mxp__explain_view_shown(view);
-    put_head(view, of, screen, out);
-    put_causes(view, of, screen, out);
-    mxp_strbuf quality = {0};
+    mxp_strbuf quality = {0}, lines = {0};
     put_quality(view, of, screen, &quality);
-    put_wrapped(&quality, out);
+    put_wrapped(&quality, &lines);
+    put_head(view, of, screen, out);
+    put_causes(view, of, lines_of(out) + lines_of(&lines), screen, out);
+    mxp__strbuf_append(out, mxp__strbuf_text(&lines), lines.length);
     mxp__strbuf_fini(&quality);
+    mxp__strbuf_fini(&lines);
 }

@@ -408,6 +408,9 @@ void mxp__cause_next(const mxp_explain_view *view, const mxp_explained *of, cons
     case MXP_CAUSE_INPUT:
         put_whatif(view, "--prefetch", "input", out);
         break;
+    case MXP_CAUSE_TINY:
+        put_whatif(view, "--bulk", "8", out);
+        break;
     case MXP_CAUSE_WAIT:
         mxp__explain_place(of, &cause->places[0], &text);
         put_whatif(view, "--no-wait", mxp__strbuf_text(&text), out);

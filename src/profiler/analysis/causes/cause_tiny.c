@@ -67,6 +67,7 @@ int mxp__find_tiny(const mxp_facts *facts, mxp_causes *causes)
     if (cause == NULL) {
         return MXP_ENOMEM;
     }
+    cause->is_upper_bound = true;  // what the program does between its calls may stay
     cause->count = tiny;
     cause->each_ns = push_ns;
     cause->run_ns = run_ns;

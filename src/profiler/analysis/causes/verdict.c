@@ -148,7 +148,8 @@ static int replay_cause(const mxp_facts *facts, mxp_remedies *remedies, mxp_caus
         return MXP_OK;
     }
     cause->gain = MXP_GAIN_REPLAY;
-    cause->is_upper_bound = cause->id == MXP_CAUSE_INPUT || cause->id == MXP_CAUSE_WAIT;
+    cause->is_upper_bound =
+        cause->id == MXP_CAUSE_INPUT || cause->id == MXP_CAUSE_WAIT || cause->id == MXP_CAUSE_TINY;
     for (size_t i = 0; i < facts->count; i++) {
         cause->gains[i] = facts->at[i].wall_ns - lengths_ns[i];
     }
