@@ -95,6 +95,16 @@ def test_its_gain_is_what_whatif_predicts():
     assert told["gain_ns"] == pytest.approx(gain_ns, abs=1)
 
 
+def test_the_page_shows_what_is_printed_of_kept_traces():
+    page = (planted_traces.SOURCE / "docs/questions/what-made-it-slow.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```\n\$ mxprof (.*\.mxpz.*)\n((?:.*\n)*?)```$", page, re.MULTILINE)
+    assert len(shown) >= 3
+    for words, text in shown:
+        printed = subprocess.run([BUILD / "mxprof", *shlex.split(words)], cwd=KEPT, capture_output=True, text=True,
+                                 check=True, env={**os.environ, **planted_traces.NO_CACHE, "LC_ALL": "C.UTF-8"})
+        assert printed.stdout == text
+
+
 # ---- traces of which less can be said --------------------------------------------------------------
 def stepped(lengths, spans=()):
     """A trace of a program that only marks steps of so many ms, with spans at the begin of each."""
