@@ -12,7 +12,6 @@
 
 #define NEVER INT64_MIN
 enum { OPEN_MAX = 64, WORKERS_MAX = 256 };
-static const int64_t longest_ns = INT64_C(1) << 50;
 
 const mxp_changes mxp__no_changes = {.host = 1};
 
@@ -35,15 +34,18 @@ typedef struct replay {
     int error;
 } replay;
 
-static int64_t fine(const replay *run, int64_t ns)
-{
-    const int64_t past = ns - run->graph->from_ns;
-    return (past < -longest_ns ? -longest_ns : past) * MXP__FINE;
-}
-
 static int64_t distance(int64_t from_ns, int64_t to_ns)
 {
-    return (to_ns - from_ns) * MXP__FINE;
+    const int64_t ns = to_ns - from_ns;
+    return (ns < -MXP__REPLAY_NS_MAX  ? -MXP__REPLAY_NS_MAX
+            : ns > MXP__REPLAY_NS_MAX ? MXP__REPLAY_NS_MAX
+                                      : ns) *
+           MXP__FINE;
+}
+
+static int64_t fine(const replay *run, int64_t ns)
+{
+    return distance(run->graph->from_ns, ns);
 }
 
 static int64_t host_at(replay *run, uint32_t thread, int64_t ns)
@@ -561,11 +563,30 @@ static void replay_fini(replay *run)
     mxp__free(run->last_ends, (run->plan->end - run->plan->first) * sizeof *run->last_ends);
 }
 
+// Records that contradict one another may lie centuries from the window that they overlap.
+static bool is_near(const mxp_graph *graph)
+{
+    const int64_t first_ns = graph->from_ns - MXP__REPLAY_NEAR_NS;
+    const int64_t last_ns = graph->to_ns + MXP__REPLAY_NEAR_NS;
+    bool is = true;
+    for (size_t i = 0; i < graph->op_count; i++) {
+        const mxp_graph_op *op = &graph->ops[i];
+        is &= op->start_ns >= first_ns && op->end_ns <= last_ns;
+    }
+    for (size_t i = 0; i < graph->wait_count; i++) {
+        is &= graph->waits[i].begin_ns >= first_ns && graph->waits[i].end_ns <= last_ns;
+    }
+    return is;
+}
+
 int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp_replayed *replayed)
 {
     *replayed = (mxp_replayed){.wrong_op = MXP__NO_OP};
-    if (plan->graph->to_ns - plan->graph->from_ns > longest_ns) {
+    if (plan->graph->to_ns - plan->graph->from_ns > MXP__REPLAY_NS_MAX) {
         return mxp__fail(MXP_ENOTSUP, "the window is longer than 13 days");
+    }
+    if (!is_near(plan->graph)) {
+        return mxp__fail(MXP_ENOTSUP, "records in the window are hours longer than it");
     }
     replay run = {.plan = plan,
                   .graph = plan->graph,

@@ -41,7 +41,7 @@ typedef struct mxp_replayed {
     uint32_t wrong_op;
 } mxp_replayed;
 
-// MXP_ENOMEM, or MXP_ENOTSUP for a graph of more than 13 days.
+// MXP_ENOMEM, or MXP_ENOTSUP for a graph of more than 13 days, or operators hours beyond its ends.
 int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes,
                     mxp_replayed *replayed);
 void mxp__replayed_fini(mxp_replayed *replayed);

@@ -133,7 +133,8 @@ int mxp__host_map_at(mxp_host_map *map, int64_t ns, int64_t *new_fine)
         return error;
     }
     if (ns < map->graph->from_ns) {
-        *new_fine = (ns - map->graph->from_ns) * MXP__FINE;
+        const int64_t past_ns = ns - map->graph->from_ns;
+        *new_fine = (past_ns < -MXP__REPLAY_NS_MAX ? -MXP__REPLAY_NS_MAX : past_ns) * MXP__FINE;
         return MXP_OK;
     }
     size_t low = 0, high = map->count;

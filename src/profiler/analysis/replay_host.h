@@ -10,6 +10,8 @@
 // New times are in 1/1024 ns since the graph's begin, so that a small change of a short operator is
 // not rounded away.
 enum { MXP__FINE = 1024 };
+#define MXP__REPLAY_NS_MAX (INT64_C(1) << 50)  // 13 days: of a window, and back from its begin
+#define MXP__REPLAY_NEAR_NS (INT64_C(1) << 45)  // 9 hours: operators and waits beyond its ends
 
 typedef struct mxp_host_point {
     int64_t old_ns;

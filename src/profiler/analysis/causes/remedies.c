@@ -37,7 +37,7 @@ static int check_exact(mxp_remedies *remedies)
     mxp_replayed replayed;
     int error = mxp__replay_run(&remedies->plan, &mxp__no_changes, &replayed);
     if (error == MXP_ENOTSUP) {
-        remedies->state = MXP_REMEDIES_TOO_LARGE;
+        remedies->state = MXP_REMEDIES_INEXACT;
         return MXP_OK;
     }
     if (error != MXP_OK) {
