@@ -120,7 +120,10 @@ static void say_input(const mxp_explained *of, const mxp_cause *cause, const mxp
     put_steps(of, cause, out);
     mxp__strbuf_puts(out, cause->waits_for_workers ? ";\nthe loader's workers are too slow\n"
                                                    : ";\nthe program loads it itself\n");
-    put_at_best(of, cause, screen, "with input beside computing", out);
+    put_at_best(of, cause, screen,
+                cause->waits_for_workers ? "with workers that keep up"
+                                         : "with input beside computing",
+                out);
 }
 
 static void say_wait(const mxp_explained *of, const mxp_cause *cause, const mxp_screen *screen,
@@ -406,7 +409,11 @@ void mxp__cause_next(const mxp_explain_view *view, const mxp_explained *of, cons
     mxp_strbuf text = {0};
     switch (cause->id) {
     case MXP_CAUSE_INPUT:
-        put_whatif(view, "--prefetch", "input", out);
+        if (cause->waits_for_workers) {
+            mxp__explain_command(view, "path", out);
+        } else {
+            put_whatif(view, "--prefetch", "input", out);
+        }
         break;
     case MXP_CAUSE_TINY:
         put_whatif(view, "--bulk", "8", out);

@@ -2,22 +2,20 @@
 // The program waits for its input, while nothing else is to be done.
 #include "profiler/analysis/causes/cause.h"
 
-// The row with most time of a kind, its name and whether the program waited in it.
+// The row with most time of input; whether the program loads it or waits for those that do.
 static void take_rows(const mxp_facts *facts, mxp_cause *cause)
 {
     const mxp_path_row *most = NULL;
-    uint64_t waited_ns = 0, total_ns = 0;
+    double waited_ns = 0, total_ns = 0;
     for (size_t i = 0; i < facts->rows.count; i++) {
         const mxp_path_row *row = &facts->rows.rows[i];
-        if (row->kind != MXP__PATH_INPUT) {
-            continue;
+        if (row->kind == MXP__PATH_INPUT) {
+            most = most == NULL || row->total_ns > most->total_ns ? row : most;
+            total_ns += (double)row->total_ns;
         }
-        most = most == NULL || row->total_ns > most->total_ns ? row : most;
-        total_ns += row->total_ns;
-        // A wait has a name of its own category; a span of input has category `input`.
-        const mxp_name_view name = facts->process->name(facts->process, row->name);
-        const mxp_name_view category = facts->process->name(facts->process, name.category);
-        waited_ns += strcmp(category.text, "input") != 0 ? row->total_ns : 0;
+    }
+    for (size_t i = 0; i < facts->count; i++) {
+        waited_ns += facts->at[i].input_wait_ns;
     }
     cause->places[0] = (mxp_cause_place){.name = most != NULL ? most->name : 0};
     cause->place_ns[0] = most != NULL ? (double)most->total_ns / (double)facts->count : 0;

@@ -26,6 +26,7 @@ typedef struct mxp_facts_step {
     uint64_t pushed, tiny;  // operators that the steps' thread pushed; that took less than its push
     double push_ns;  // median time between two pushes of the steps' thread; 0: fewer than two
     double tiny_run_ns;  // median time of what it pushed
+    double input_wait_ns;  // in which the steps' thread waited for the loader's workers
     double run_ns;  // of all its operators, on whatever thread
     double dependent_ns;  // the longest chain of operators that follow from variables
     double fresh_ns;  // on the path: what operators took because memory came from the system

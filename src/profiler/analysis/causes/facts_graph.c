@@ -105,6 +105,23 @@ static void count_workers(mxp_facts *facts, const mxp_graph *graph)
     facts->cut_ops += graph->cut_ops;
 }
 
+// How long the program waited for the workers of its loader.
+static void take_input_waits(mxp_facts *facts, const mxp_graph *graph)
+{
+    if (facts->steps->thread >= graph->thread_count) {
+        return;
+    }
+    const mxp_graph_thread *thread = &graph->threads[facts->steps->thread];
+    for (size_t i = 0; i < thread->wait_count; i++) {
+        const mxp_graph_wait *wait = &thread->waits[i];
+        const size_t index = mxp__facts_index_at(facts, wait->begin_ns);
+        if (wait->what == MXP_WAIT_INPUT && (wait->flags & MXP_WAIT_BLOCKED) != 0 &&
+            index < facts->count) {
+            facts->at[index].input_wait_ns += (double)(wait->end_ns - wait->begin_ns);
+        }
+    }
+}
+
 int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
 {
     pushed_op *ops = mxp__alloc(graph->op_count * sizeof *ops);
@@ -124,6 +141,7 @@ int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
         qsort(ops, count, sizeof *ops, compare_ids);
     }
     count_workers(facts, graph);
+    take_input_waits(facts, graph);
     int error = MXP_OK;
     for (size_t first = 0, end; error == MXP_OK && first < count; first = end) {
         for (end = first; end < count && ops[end].index == ops[first].index; end++) {

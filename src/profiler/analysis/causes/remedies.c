@@ -99,9 +99,11 @@ void mxp__remedies_fini(mxp_remedies *remedies)
 // ---- changes -----------------------------------------------------------------------------------
 bool mxp__remedy_exists(const mxp_cause *cause)
 {
-    return cause->id == MXP_CAUSE_INPUT || cause->id == MXP_CAUSE_WAIT ||
-           cause->id == MXP_CAUSE_LAYER || cause->id == MXP_CAUSE_PROGRAM ||
-           cause->id == MXP_CAUSE_TINY || cause->id == MXP_CAUSE_ALLOCATION;
+    // What is loaded beside the program already is not mended by that.
+    return (cause->id == MXP_CAUSE_INPUT && !cause->waits_for_workers) ||
+           cause->id == MXP_CAUSE_WAIT || cause->id == MXP_CAUSE_LAYER ||
+           cause->id == MXP_CAUSE_PROGRAM || cause->id == MXP_CAUSE_TINY ||
+           cause->id == MXP_CAUSE_ALLOCATION;
 }
 
 static int make_factors(const mxp_remedies *remedies, double **factors)

@@ -185,6 +185,36 @@ static void slow_input_comes_before_the_wait_that_it_makes_costly(void **state)
     judge(&of, check_input);
 }
 
+static void check_workers(const mxp_facts *facts, const mxp_verdict *verdict)
+{
+    const mxp_cause *input = nth(verdict, 0, MXP_CAUSE_INPUT);
+    (void)facts;
+    assert_true(input->waits_for_workers);
+    assert_int_equal(input->gain, MXP_GAIN_PATH);
+    assert_int_equal((int)(input->gain_ns + 0.5), 40 * US);
+}
+
+// They are beside the program already: what is gained by faster ones no replay knows.
+static void workers_of_the_loader_that_are_slow_are_told_as_such(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        fake_wait(of.source, of.program,
+                  &(fake_wait_record){.begin_ticks = of.at + US,
+                                      .end_ticks = of.at + 39 * US,
+                                      .name = of.next_batch,
+                                      .what = MXP_WAIT_INPUT,
+                                      .flags = MXP_WAIT_BLOCKED | MXP_WAIT_SLEPT});
+        load(&of, 40 * US);
+        five_layers(&of, 60 * US);
+        wait(&of);
+    }
+    judge(&of, check_workers);
+}
+
 // ---- waits -------------------------------------------------------------------------------------
 static void check_wait(const mxp_facts *facts, const mxp_verdict *verdict)
 {
@@ -611,6 +641,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(even_layers_that_run_ahead_have_no_cause),
         cmocka_unit_test(slow_input_comes_before_the_wait_that_it_makes_costly),
+        cmocka_unit_test(workers_of_the_loader_that_are_slow_are_told_as_such),
         cmocka_unit_test(a_wait_that_keeps_the_program_from_running_ahead_is_told),
         cmocka_unit_test(a_layer_above_all_others_together_is_told),
         cmocka_unit_test(a_layer_of_half_is_not_told),
