@@ -14,6 +14,7 @@ SHINY = LICENCE + "// Folder shiny: light.\n"
 # The small trees that the cases are in: check-folders' has its pages.
 HEADERS = dict.fromkeys(("src/profiler/trace/reader.h", "src/profiler/recorder/recorder.h",
                          "src/profiler/recorder/drain/consume.h", "src/base/os/os.h"), LICENCE)
+HEADERS["tests/cli/test_a.py"] = "# SPDX-License-Identifier: Apache-2.0\n"
 MAPPED = {"README.md": "| folder | |\n|---|---|\n| `src/base` | a |\n",
           "DESIGN.md": "# Design\n\n## Folders\n| `src/base` | a |\n\n## Else\n| `gone` | a |\n",
           "src/base/base.h": LICENCE + "// Folder base: all there is.\n"}
@@ -104,6 +105,9 @@ CASES = [
     ("text", "src/base/a.c", "int a;\n", "no line with"),
     ("text", "profile.json", "{}\n", "belongs to the top"),
     ("text", "README.md", "mxprof\n", None),
+    ("text", "tests/python/test_a.py", "# SPDX-License-Identifier: Apache-2.0\n",
+     "tests/cli/test_a.py is called so, too"),
+    ("text", "tests/python/test_b.py", "# SPDX-License-Identifier: Apache-2.0\n", None),
     ("text", "src/base/a.c", LICENCE + "// src/home/x, ../root/y, /usr/include/z\n", None),
 ]
 
