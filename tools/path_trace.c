@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The critical path in a trace that one can look at: the whole trace as Chrome JSON, with the
-// path's pieces as a row above all others and arrows from piece to piece where the thread changes.
+// path's pieces as a row of its own and arrows from piece to piece where the thread changes.
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,7 +34,9 @@ static int write_with_path(mxp_sink *sink, const char *data, size_t size)
 }
 
 // ---- events ------------------------------------------------------------------------------------
-enum { PATH_TID = 0 };  // no thread of the system has it
+// Linux numbers threads up to 4194304, and rows of asynchronous spans have 10000000 and more. 0 would not
+// do: Perfetto takes it for the main thread.
+enum { PATH_TID = 9999999 };
 
 static void put_us(mxp_strbuf *out, int64_t ns)
 {

@@ -10,6 +10,7 @@ import pytest
 import native_file
 from test_whatif import BUILD, LENGTH, STEPS, US, trace
 
+ROW = 9999999  # of the path, in the trace
 # What a step consists of, from its begin: as the program of test_whatif is described.
 PIECES = [("between calls", "between calls", 10), ("dispatch", "A", 5), ("run", "A", 300), ("run", "B", 200),
           ("wake", "B", 3), ("between calls", "between calls", 100)]
@@ -65,7 +66,7 @@ def test_the_trace_has_the_path_as_a_row_with_arrows(file, tmp_path):
     run(file, "--trace", str(out))
     events = json.loads(out.read_text(encoding="utf-8"))["traceEvents"]
     row = [e for e in events if e["ph"] == "X" and e.get("cat") == "critical path"]
-    assert len(row) == STEPS * len(PIECES) and {e["tid"] for e in row} == {0}
+    assert len(row) == STEPS * len(PIECES) and {e["tid"] for e in row} == {ROW}
     for before, after in zip(row, row[1:]):
         assert after["ts"] == pytest.approx(before["ts"] + before["dur"], abs=0.0011)
     # Program to worker and back, in each step; the operators themselves are there, too.
@@ -74,7 +75,7 @@ def test_the_trace_has_the_path_as_a_row_with_arrows(file, tmp_path):
     threads = {e["tid"] for e in events if e["ph"] == "X" and e.get("cat") != "critical path"}
     assert {e["tid"] for e in arrows} <= threads
     of_b = [e for e in events if e["ph"] == "X" and e["name"] == "B"]
-    assert len(of_b) == 3 * STEPS and sum(e["tid"] == 0 for e in of_b) == 2 * STEPS  # it runs, and it wakes
+    assert len(of_b) == 3 * STEPS and sum(e["tid"] == ROW for e in of_b) == 2 * STEPS  # it runs, and it wakes
 
 
 def test_without_steps_it_is_of_all_time(tmp_path):
