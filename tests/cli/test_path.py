@@ -91,6 +91,19 @@ def test_without_steps_it_is_of_all_time(tmp_path):
         ("span", "read"), ("between calls", "between calls"), ("span", "write")]
 
 
+def test_all_time_begins_with_the_span_around_the_first_record(tmp_path):
+    file = native_file.NativeFile()
+    main = file.thread("main")
+    file.span(main, file.name("read", "program", "span"), 30 * US, 50 * US)
+    file.span(main, file.name("main", "program", "span"), 10 * US, 90 * US)
+    file.span(main, file.name("exit", "program", "span"), 90 * US, 95 * US)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    process = pieces_of(path)
+    assert [(p["where"], p["to_ns"] - p["from_ns"]) for p in process["pieces"]][:3] == [
+        ("main", 20 * US), ("read", 20 * US), ("main", 40 * US)]
+
+
 def test_what_cannot_be_answered(file, tmp_path):
     assert "step" in run(file, "--step", "77", code=2).stderr
     assert run(file, "--trace", str(tmp_path / "no/folder.json"), code=1).stderr.count("\n") == 1

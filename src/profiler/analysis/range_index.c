@@ -55,6 +55,8 @@ typedef struct heads {
     mxp_decoder decoder;
     mxp_range_place *place;
     uint64_t long_ticks;  // no span that is shorter is a long one
+    const uint64_t *earliest;  // the span that began first; it may have been written last
+    uint64_t earliest_ticks;
 } heads;
 
 static void extend_time(mxp_range_index *index, const mxp_event *event)
@@ -114,13 +116,35 @@ static void add_operator(heads *of, const uint64_t *words)
     place->last_end = end > place->last_end ? end : place->last_end;
 }
 
+static void note_begin(heads *of, const uint64_t *words)
+{
+    const uint64_t took = words[1] >> 32,
+                   begin = mxp__decoder_widen(&of->decoder, (*words >> 16) + took) - took;
+    if (of->earliest == NULL || begin < of->earliest_ticks) {
+        of->earliest = words;
+        of->earliest_ticks = begin;
+    }
+}
+
 static int look_closer(heads *of, const uint64_t *words, uint32_t kind)
 {
     mxp_event event;
-    if (kind == MXP_KIND_META) {
-        return decode_at(of, words, &event) ? add_mark(of, &event) : MXP_OK;
+    if (!decode_at(of, words, &event)) {
+        return MXP_OK;
     }
-    return decode_at(of, words, &event) ? add_span(of->index, &event) : MXP_OK;
+    if (kind == MXP_KIND_META) {
+        return add_mark(of, &event);
+    }
+    extend_time(of->index, &event);
+    return add_span(of->index, &event);
+}
+
+static void extend_to(heads *of, const uint64_t *words)
+{
+    mxp_event event;
+    if (words != NULL && decode_at(of, words, &event)) {
+        extend_time(of->index, &event);
+    }
 }
 
 static int read_heads(heads *of)
@@ -139,16 +163,14 @@ static int read_heads(heads *of)
         } else if (kind == MXP_KIND_META || kind == MXP_KIND_SPAN_LONG ||
                    (kind == MXP_KIND_SPAN && words[1] >> 32 >= of->long_ticks)) {
             error = look_closer(of, words, kind);
+        } else if (kind == MXP_KIND_SPAN) {
+            note_begin(of, words);
         }
     }
     index->unread_ranges += at < end;
-    mxp_event event;
-    if (last != NULL && decode_at(of, last, &event)) {
-        extend_time(index, &event);
-    }
-    if (last != NULL && decode_at(of, of->range->words, &event)) {
-        extend_time(index, &event);
-    }
+    extend_to(of, last);
+    extend_to(of, of->earliest);
+    extend_to(of, last != NULL ? of->range->words : NULL);
     return error;
 }
 

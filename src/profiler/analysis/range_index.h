@@ -42,7 +42,7 @@ typedef struct mxp_range_index {
     size_t mark_count, mark_capacity;
     uint64_t counts[MXP_KIND_END];  // records by kind; kinds that are not known under 0
     uint64_t unread_ranges;  // damaged ones
-    int64_t first_ns, last_ns;  // of marks, and of the first and last record of each range
+    int64_t first_ns, last_ns;  // of marks and spans, and of the first and last record of each range
     bool has_time;
     // By name id: operators that do no work of a step (mxp__idle_operators), and spans that nest on
     // their thread.
