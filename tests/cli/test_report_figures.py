@@ -309,6 +309,26 @@ def test_text_fits_the_terminal(training, columns, options):
     assert any(eighth in shown for eighth in "▏▎▍▌▋▊▉█") == ("scope" not in options)
 
 
+def test_deep_levels_are_told_apart_on_a_narrow_screen(tmp_path):
+    file = native_file.NativeFile()
+    main, depth = file.thread("main"), 30
+    for level in reversed(range(depth)):
+        file.span(main, file.name(f"function_{level:02}_of_a_module", "program", "span"), 10 * level,
+                  1000 - 10 * level)
+    path = tmp_path / "deep.mxp"
+    path.write_bytes(file.to_bytes())
+    lines = run(path, "--tree", COLUMNS="80").splitlines()
+    rows = [line for line in lines if re.search("func.*…|function_", line)]
+    assert len(rows) == depth and max(map(len, rows)) <= 80
+    # A level is a deeper indentation than that of the level above, or a number.
+    for above, row in zip(rows, rows[1:]):
+        indents = [len(line) - len(line.lstrip(" ")) for line in (above, row)]
+        numbers = [int(number[1]) if (number := re.search(r"\[(\d+)\]", line)) else 0 for line in (above, row)]
+        assert numbers[1] == numbers[0] + 1 if numbers[0] else numbers[1] or indents[0] < indents[1]
+    assert "[31]" in rows[-1]
+    assert "[" not in run(path, "--tree")
+
+
 def test_colour_and_bars_are_for_terminals(training):
     _, path = training
     piped = run(path)
@@ -326,6 +346,19 @@ def test_one_unit_for_all(training):
 
 
 # ---- what is missing -----------------------------------------------------------------------------
+def test_a_window_of_nothing_is_no_table_of_all_time(tmp_path):
+    file = native_file.NativeFile()
+    main = file.thread("main")
+    file.span(main, file.name("work", "program", "span"), 1000, 2000)
+    file.counter(main, file.name("queue", "program", "counter"), 3000, 7)
+    file.span(main, file.name("work", "program", "span"), 8000, 9000)
+    path = tmp_path / "gap.mxp"
+    path.write_bytes(file.to_bytes())
+    shown = run(path, "--from", "+3us", "--until", "+2us")
+    assert "Profile Statistics" not in shown and shown.startswith("2.00 µs of time")
+    assert "no operators and no spans in this window" in shown
+
+
 def test_other_profilers_traces_have_what_they_can_have(tmp_path):
     path = tmp_path / "torch.json"
     path.write_text(foreign_traces.torch())

@@ -66,9 +66,9 @@ typedef struct report_options {
 } report_options;
 
 // ---- words -------------------------------------------------------------------------------------
-// Place of `word` in `words`, or -1 after an error line.
+// Place of `word` in `words`, or -1 after an error line, which also names the words of `also`.
 static int place_of(const mxp_command *self, const char *option, const char *word,
-                    const char *const *words, const char *of)
+                    const char *const *words, const char *of, const char *also)
 {
     mxp_strbuf list = {0};
     for (int i = 0; words[i] != NULL; i++) {
@@ -78,8 +78,8 @@ static int place_of(const mxp_command *self, const char *option, const char *wor
         }
         mxp__strbuf_printf(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
     }
-    mxp__usage_error(self, "%s does not know '%s'; %sit takes one of: %s", option, word, of,
-                     mxp__strbuf_text(&list));
+    mxp__usage_error(self, "%s does not know '%s'; %sit takes one of: %s%s", option, word, of,
+                     mxp__strbuf_text(&list), also);
     mxp__strbuf_fini(&list);
     return -1;
 }
@@ -101,10 +101,10 @@ static int mxnet_words(const mxp_command *self, report_options *chosen)
                                  .csv = chosen->wish.csv,
                                  .per_process = chosen->wish.per_process};
     if (chosen->sort != NULL) {
-        mxnet->sort_by = place_of(self, "--sort", chosen->sort, sorts, of);
+        mxnet->sort_by = place_of(self, "--sort", chosen->sort, sorts, of, "");
     }
     if (mxnet->sort_by >= 0 && chosen->by != NULL) {
-        mxnet->group = place_of(self, "--by", chosen->by, groups, of);
+        mxnet->group = place_of(self, "--by", chosen->by, groups, of, "");
     }
     return mxnet->sort_by < 0 || mxnet->group < 0 ? MXP_EXIT_USAGE : -1;
 }
@@ -146,10 +146,11 @@ static int own_words(const mxp_command *self, report_options *chosen)
                                 chosen->percentiles ? "; p50 and p99 are there without it" : "");
     }
     if (chosen->sort != NULL &&
-        (wish->key = place_of(self, "--sort", chosen->sort, keys, "")) < 0) {
+        (wish->key = place_of(self, "--sort", chosen->sort, keys, "", "")) < 0) {
         return MXP_EXIT_USAGE;
     }
-    if (chosen->by != NULL && (wish->by = place_of(self, "--by", chosen->by, bys, "") + 1) == 0) {
+    if (chosen->by != NULL &&
+        (wish->by = place_of(self, "--by", chosen->by, bys, "", ", thread, arg:KEY") + 1) == 0) {
         return MXP_EXIT_USAGE;
     }
     if (wish->tree && wish->by != MXP_BY_NOTHING) {
@@ -166,12 +167,15 @@ static int own_words(const mxp_command *self, report_options *chosen)
 }
 
 // ---- reports -----------------------------------------------------------------------------------
-// What has no spans and no operators, but statistics or counters, is in MXNet's table alone.
+// What has no spans and no operators, but statistics or counters, is in MXNet's table alone. That
+// table is of all time.
 static bool is_only_in_the_table(const mxp_time_report *report)
 {
     const mxp_source *source = report->input->source;
+    const mxp_selection *chosen = &report->wish->selection;
     return report->rows.operators + report->rows.spans == 0 && report->process_count == 1 &&
-           report->wish->by == MXP_BY_NOTHING && !report->wish->tree &&
+           report->wish->by == MXP_BY_NOTHING && !report->wish->tree && chosen->from == NULL &&
+           chosen->until == NULL &&
            (source->stats_count > 0 || source->counter_count > 0 ||
             report->summary.by_kind[MXP_KIND_COUNTER] > 0);
 }

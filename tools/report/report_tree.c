@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trees: operators in their scopes, and spans on the program's threads. What is folded is a row `n
 // others` of its level, so that every level adds up.
+#include <inttypes.h>
 #include <mxprof/error.h>
 #include <string.h>
 
@@ -56,6 +57,20 @@ static bool is_leaf(const mxp_tree_node *node)
     return node->first_child == MXP_NO_NODE;
 }
 
+// By its depth. On a narrow screen the names of deep levels would have no room: the number of such
+// a level is told instead, as "[12] ".
+static void put_indent(const tree_table *at, uint32_t depth, const char *mark, mxp_strbuf *out)
+{
+    enum { COLUMNS_A_LEVEL = 20 };
+    const mxp_screen *screen = at->report->screen;
+    const size_t deepest = screen->is_bounded ? screen->columns / COLUMNS_A_LEVEL : UINT32_MAX;
+    const size_t shown = depth - 1 < deepest ? depth - 1 : deepest;
+    mxp__strbuf_printf(out, "%*s%s", (int)(2 * shown), "", mark);
+    if (depth - 1 > deepest) {
+        mxp__strbuf_printf(out, "[%" PRIu32 "] ", depth);
+    }
+}
+
 // An open node, a folded one, or a leaf, indented by its depth.
 static void put_name(tree_table *at, uint32_t number, bool is_open, mxp_strbuf *out)
 {
@@ -63,10 +78,11 @@ static void put_name(tree_table *at, uint32_t number, bool is_open, mxp_strbuf *
     const bool is_utf8 = at->report->screen->is_utf8;
     size_t length;
     const char *text = mxp__time_tree_text(at->tree, number, &length);
-    mxp__strbuf_printf(out, "%*s", (int)(2 * (node->depth - 1)), "");
-    mxp__strbuf_puts(out, is_leaf(node) ? "  "
-                          : is_open     ? (is_utf8 ? "\u25be " : "- ")
-                                        : (is_utf8 ? "\u25b8 " : "+ "));
+    put_indent(at, node->depth,
+               is_leaf(node) ? "  "
+               : is_open     ? (is_utf8 ? "\u25be " : "- ")
+                             : (is_utf8 ? "\u25b8 " : "+ "),
+               out);
     mxp__put_label(at->report->screen, text, length, out);
     mxp__strbuf_puts(out, mxp__report_phase(node->phase));
 }
@@ -98,8 +114,8 @@ static bool is_folded(const tree_table *at, const mxp_tree_node *node)
 static void put_others(tree_table *at, const mxp_tree_node *sum, size_t count)
 {
     mxp_strbuf *cell = mxp__text_cell(&at->table);
-    mxp__strbuf_printf(cell, "%*s  %zu other%s", (int)(2 * (sum->depth - 1)), "", count,
-                       count == 1 ? "" : "s");
+    put_indent(at, sum->depth, "  ", cell);
+    mxp__strbuf_printf(cell, "%zu other%s", count, count == 1 ? "" : "s");
     put_figures(at, sum, true);
     mxp__text_row(&at->table, MXP_LOOK_FAINT);
 }

@@ -1,0 +1,1 @@
+mxprof report --by place sample.mxp
