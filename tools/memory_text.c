@@ -80,10 +80,6 @@ static void put_categories(const mxp_memory_row *row, mxp_strbuf *out)
     }
 }
 
-static const mxp_text_column owner_columns[] = {
-    {"owner", MXP_COLUMN_NAME, 0}, {"bytes", MXP_COLUMN_RIGHT, 0},  {"share", MXP_COLUMN_RIGHT, 0},
-    {"", MXP_COLUMN_BAR, 1},       {"blocks", MXP_COLUMN_RIGHT, 3}, {"what", MXP_COLUMN_LEFT, 2}};
-
 static void put_owner_row(const mxp_memory_shown *view, mxp_text_table *table,
                           const mxp_memory_row *row, uint64_t tenths, uint64_t total)
 {
@@ -94,9 +90,8 @@ static void put_owner_row(const mxp_memory_shown *view, mxp_text_table *table,
     if (row->amount.blocks > 0) {
         mxp__put_count((double)row->amount.blocks, blocks);
     }
-    mxp_strbuf *what = mxp__text_cell(table);
     if (view->by != MXP_MEMORY_BY_CATEGORY && row->amount.blocks > 0) {
-        put_categories(row, what);
+        put_categories(row, mxp__text_cell(table));
     }
 }
 
@@ -134,6 +129,26 @@ static void put_owner_lines(const mxp_memory_shown *view, const mxp_memory_devic
     mxp__text_row(table, MXP_LOOK_FAINT);
 }
 
+static void put_owner_table(const mxp_memory_shown *view, const mxp_memory_device *device,
+                            const mxp_memory_rows *rows, const uint64_t *tenths, mxp_strbuf *out)
+{
+    static const char *const headings[] = {[MXP_MEMORY_BY_SCOPE] = "owner",
+                                           [MXP_MEMORY_BY_ARRAY] = "array",
+                                           [MXP_MEMORY_BY_CATEGORY] = "category",
+                                           [MXP_MEMORY_BY_OWNER] = "owner"};
+    const mxp_text_column columns[] = {
+        {headings[view->by], MXP_COLUMN_NAME, 0}, {"bytes", MXP_COLUMN_RIGHT, 0},
+        {"share", MXP_COLUMN_RIGHT, 0},           {"", MXP_COLUMN_BAR, 1},
+        {"blocks", MXP_COLUMN_RIGHT, 3},          {"what", MXP_COLUMN_LEFT, 2}};
+    const size_t count = sizeof columns / sizeof columns[0];
+    mxp_text_table table;
+    mxp__text_table_init(&table, &view->screen, columns,
+                         view->by == MXP_MEMORY_BY_CATEGORY ? count - 1 : count);
+    put_owner_lines(view, device, rows, tenths, &table);
+    mxp__text_table_put(&table, out);
+    mxp__text_table_fini(&table);
+}
+
 static int put_owners(const mxp_memory_shown *view, const mxp_memory_device *device,
                       mxp_strbuf *out)
 {
@@ -151,12 +166,7 @@ static int put_owners(const mxp_memory_shown *view, const mxp_memory_device *dev
         uint64_t *tenths = bytes + rows.count;
         error = mxp__share_tenths(bytes, rows.count, rows.total.bytes, tenths);
         if (error == MXP_OK) {
-            mxp_text_table table;
-            mxp__text_table_init(&table, &view->screen, owner_columns,
-                                 sizeof owner_columns / sizeof owner_columns[0]);
-            put_owner_lines(view, device, &rows, tenths, &table);
-            mxp__text_table_put(&table, out);
-            mxp__text_table_fini(&table);
+            put_owner_table(view, device, &rows, tenths, out);
         }
     }
     mxp__free(bytes, 2 * rows.count * sizeof *bytes);
@@ -268,12 +278,13 @@ void mxp__memory_put_fresh(const mxp_memory_shown *view, const mxp_memory_device
         return;
     }
     mxp__put_count((double)sum.blocks, out);
-    mxp__strbuf_puts(out, " blocks from the system, ");
+    mxp__strbuf_puts(out, " blocks, ");
     mxp__put_bytes((double)sum.bytes, out);
-    mxp__strbuf_printf(out, ", in %" PRIu64 " of %zu steps", sum.steps, device->growth.step_count);
+    mxp__strbuf_printf(out, ", from the system in %" PRIu64 " of %zu steps", sum.steps,
+                       device->growth.step_count);
     uint64_t last = device->growth.fresh_step;
     if (last > 0 && last <= view->steps.count) {
-        mxp__strbuf_printf(out, "; the last in step %" PRIu64, view->steps.all[last - 1].number);
+        mxp__strbuf_printf(out, ",\n  the last in step %" PRIu64, view->steps.all[last - 1].number);
     }
     mxp__strbuf_putc(out, '\n');
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import subprocess
 
 import pytest
@@ -172,6 +173,8 @@ def test_categories_have_words(tmp_path):
     path = tmp_path / "run.mxp"
     path.write_bytes(Program(7).file.to_bytes())
     device = json.loads(memory("--json", "--by", "category", path))["devices"][0]
+    assert re.search(r"^category +bytes +share +blocks$", memory("--by", "category", path), re.M)
+    assert re.search(r"^array +bytes +share +blocks +what$", memory("--by", "array", path), re.M)
     assert set(rows_of(device)) <= {CATEGORIES[i] for i in (1, 2, 4)}
     assert sum(rows_of(device).values()) == device["bytes"]
 
