@@ -104,7 +104,8 @@ void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *scre
 }
 
 // ---- what the length goes with -----------------------------------------------------------------
-void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *steps, mxp_strbuf *out)
+void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *steps,
+                                const mxp_screen *screen, mxp_strbuf *out)
 {
     const double least = 0.5;
     const mxp_path_varying found = mxp__path_rows_varying(&view->rows, steps, view->choice->steps);
@@ -113,9 +114,6 @@ void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *step
     }
     const mxp_path_row *row = &view->rows.rows[found.row];
     mxp__strbuf_puts(out, "\nsteps are longer where this is: ");
-    if (row->name != 0 || row->scope != 0) {
-        mxp__strbuf_printf(out, "%s ", mxp__path_kind_name(row->kind));
-    }
-    mxp__path_view_label(view, row->kind, row->name, row->scope, out);
+    mxp__path_view_put_place(view, screen, row->kind, row->name, row->scope, out);
     mxp__strbuf_printf(out, " (correlation %.2f)\n", found.correlation);
 }

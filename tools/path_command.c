@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof path: the chain of what each step waited for, from its end back to its begin.
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,6 +51,7 @@ typedef struct path_options {
 typedef struct path_run {
     const mxp_command *self;
     path_options *options;
+    bool is_one;  // process
     mxp_screen screen;
     mxp_strbuf out;
     mxp_json json;
@@ -66,6 +68,18 @@ static void print_view(path_run *run, const mxp_path_view *view, const mxp_steps
     }
 }
 
+// The exit code; of one of several processes -1 after a line in its place.
+static int tell_empty(path_run *run)
+{
+    static const char line[] = "nothing is recorded in this window: it has no path\n";
+    if (run->is_one) {
+        fprintf(stderr, "mxprof %s: %s", run->self->name, line);
+        return MXP_EXIT_UNKNOWN;
+    }
+    mxp__strbuf_puts(&run->out, line);
+    return -1;
+}
+
 // -1, or the exit code after an error line.
 static int view_choice(path_run *run, mxp_source *process, const mxp_steps *steps,
                        const mxp_choice *choice)
@@ -79,6 +93,11 @@ static int view_choice(path_run *run, mxp_source *process, const mxp_steps *step
         return mxp__command_failed(run->self);
     }
     int code = -1;
+    if (mxp__path_view_is_empty(&view) && !options->json) {
+        code = tell_empty(run);
+        mxp__path_view_fini(&view);
+        return code;
+    }
     if (choice->steps != NULL &&
         mxp__path_view_bound(&view, steps, options->limit_bytes) != MXP_OK) {
         code = mxp__command_failed(run->self);
@@ -114,6 +133,7 @@ static int view_process(path_run *run, mxp_source *process)
 static int view_processes(path_run *run, mxp_input *input)
 {
     int code = -1;
+    run->is_one = input->source->process_count == 0;
     if (run->options->json) {
         run->json.out = &run->out;
         mxp__json_object(&run->json, NULL);
@@ -124,7 +144,7 @@ static int view_processes(path_run *run, mxp_input *input)
         if (process == NULL) {
             break;
         }
-        if (input->source->process_count > 0 && !run->options->json) {
+        if (!run->is_one && !run->options->json) {
             mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n", process->pid);
         }
         code = view_process(run, process);

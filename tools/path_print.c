@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `path` for people: sums of many steps, or the pieces of one.
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,9 @@ static void put_row(const mxp_path_view *view, const mxp_screen *screen, const m
                       mxp__text_cell(table));
     mxp__put_percent(share, mxp__text_cell(table));
     mxp__text_bar(table, share);
-    mxp__strbuf_printf(mxp__text_cell(table), "%" PRIu64, row->steps);
+    if (view->choice->steps != NULL) {
+        mxp__strbuf_printf(mxp__text_cell(table), "%" PRIu64, row->steps);
+    }
     mxp__text_row(table, MXP_LOOK_PLAIN);
 }
 
@@ -127,12 +130,14 @@ static void put_others(const mxp_path_view *view, const mxp_screen *screen, uint
 static void put_rows(const mxp_path_view *view, const mxp_screen *screen, size_t top,
                      mxp_strbuf *out)
 {
-    static const mxp_text_column columns[] = {{"on the path", MXP_COLUMN_NAME, 0},
-                                              {"what", MXP_COLUMN_LEFT, 0},
-                                              {"a step", MXP_COLUMN_RIGHT, 0},
-                                              {"share", MXP_COLUMN_RIGHT, 0},
-                                              {"", MXP_COLUMN_BAR, 2},
-                                              {"steps", MXP_COLUMN_RIGHT, 1}};
+    const bool has_steps = view->choice->steps != NULL;
+    const mxp_text_column columns[] = {{"on the path", MXP_COLUMN_NAME, 0},
+                                       {"what", MXP_COLUMN_LEFT, 0},
+                                       {has_steps ? "a step" : "time", MXP_COLUMN_RIGHT, 0},
+                                       {"share", MXP_COLUMN_RIGHT, 0},
+                                       {"", MXP_COLUMN_BAR, 2},
+                                       {"steps", MXP_COLUMN_RIGHT, 1}};
+    const size_t column_count = sizeof columns / sizeof columns[0] - (has_steps ? 0 : 1);
     const size_t count = view->rows.count, bytes = count * sizeof(mxp_path_row *);
     const mxp_path_row **sorted = mxp__alloc(bytes);
     if (sorted == NULL) {
@@ -144,7 +149,7 @@ static void put_rows(const mxp_path_view *view, const mxp_screen *screen, size_t
     }
     qsort(sorted, count, sizeof *sorted, compare_rows);
     mxp_text_table table;
-    mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof columns[0]);
+    mxp__text_table_init(&table, screen, columns, column_count);
     uint64_t rest_ns = view->rows.total_ns;
     const size_t shown = count < top ? count : top;
     for (size_t i = 0; i < shown; i++) {
@@ -159,6 +164,18 @@ static void put_rows(const mxp_path_view *view, const mxp_screen *screen, size_t
     mxp__free(sorted, bytes);
 }
 
+void mxp__path_view_put_place(const mxp_path_view *view, const mxp_screen *screen, int kind,
+                              uint32_t name, uint32_t scope, mxp_strbuf *out)
+{
+    if (name != 0 || scope != 0) {
+        mxp__strbuf_printf(out, "%s ", mxp__path_kind_name(kind));
+    }
+    mxp_strbuf label = {0};
+    mxp__path_view_label(view, kind, name, scope, &label);
+    mxp__put_label(screen, mxp__strbuf_text(&label), label.length, out);
+    mxp__strbuf_fini(&label);
+}
+
 static void put_longest(const mxp_path_view *view, const mxp_steps *steps, const mxp_screen *screen,
                         mxp_strbuf *out)
 {
@@ -167,11 +184,8 @@ static void put_longest(const mxp_path_view *view, const mxp_steps *steps, const
         const mxp_path_long *kept = &view->longest[i];
         mxp__strbuf_puts(out, "  ");
         mxp__put_duration(screen, (double)(kept->piece.to_ns - kept->piece.from_ns), out);
-        mxp__strbuf_printf(out, "  %s ", mxp__path_kind_name(kept->piece.kind));
-        mxp_strbuf label = {0};
-        mxp__path_view_label(view, kept->piece.kind, kept->name, kept->scope, &label);
-        mxp__put_label(screen, mxp__strbuf_text(&label), label.length, out);
-        mxp__strbuf_fini(&label);
+        mxp__strbuf_puts(out, "  ");
+        mxp__path_view_put_place(view, screen, kept->piece.kind, kept->name, kept->scope, out);
         if (view->choice->steps != NULL) {
             mxp__strbuf_printf(out, ", step %" PRIu64, steps->all[kept->step].number);
         }
@@ -198,10 +212,7 @@ void mxp__path_view_print(const mxp_path_view *view, const mxp_steps *steps,
                           const mxp_screen *screen, mxp_strbuf *out)
 {
     enum { TOP = 20 };
-    if (view->rows.steps == 0 || view->rows.total_ns == 0) {
-        mxp__strbuf_puts(out, "the window is empty: it has no path\n");
-        return;
-    }
+    assert(!mxp__path_view_is_empty(view));
     put_unknown(view, out);
     put_head(view, steps, screen, out);
     mxp__path_view_put_bounds(view, screen, out);
@@ -215,7 +226,7 @@ void mxp__path_view_print(const mxp_path_view *view, const mxp_steps *steps,
     mxp__path_view_put_layers(view, screen, out);
     put_longest(view, steps, screen, out);
     if (view->choice->steps != NULL) {
-        mxp__path_view_put_varying(view, steps, out);
+        mxp__path_view_put_varying(view, steps, screen, out);
     }
 }
 

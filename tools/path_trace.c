@@ -34,8 +34,8 @@ static int write_with_path(mxp_sink *sink, const char *data, size_t size)
 }
 
 // ---- events ------------------------------------------------------------------------------------
-// Linux numbers threads up to 4194304, and rows of asynchronous spans have 10000000 and more. 0 would not
-// do: Perfetto takes it for the main thread.
+// Linux numbers threads up to 4194304, and rows of asynchronous spans have 10000000 and more. 0
+// would not do: Perfetto takes it for the main thread.
 enum { PATH_TID = 9999999 };
 
 static void put_us(mxp_strbuf *out, int64_t ns)

@@ -48,11 +48,20 @@ int mxp__path_view_make(mxp_source *process, const mxp_steps *steps, const mxp_c
                         uint64_t limit_bytes, bool keeps_pieces, mxp_path_view *view);
 void mxp__path_view_fini(mxp_path_view *view);
 
+// Whether there is no time in what was chosen, and so no path.
+static inline bool mxp__path_view_is_empty(const mxp_path_view *view)
+{
+    return view->rows.steps == 0 || view->rows.total_ns == 0;
+}
+
 // Time of all pieces of a kind, ns.
 uint64_t mxp__path_view_kind_ns(const mxp_path_view *view, int kind);
 // "lenet:conv1/Convolution", "MXNDArrayWaitToRead", "between calls".
 void mxp__path_view_label(const mxp_path_view *view, int kind, uint32_t name, uint32_t scope,
                           mxp_strbuf *out);
+// "run lenet:conv1/Convolution", "between calls".
+void mxp__path_view_put_place(const mxp_path_view *view, const mxp_screen *screen, int kind,
+                              uint32_t name, uint32_t scope, mxp_strbuf *out);
 
 // Finds the bounds, of steps. MXP_ENOMEM.
 int mxp__path_view_bound(mxp_path_view *view, const mxp_steps *steps, uint64_t limit_bytes);
@@ -61,12 +70,14 @@ void mxp__path_view_put_bounds(const mxp_path_view *view, const mxp_screen *scre
 // The layers with most of the path; the row that goes with the steps' length.
 void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *screen,
                                mxp_strbuf *out);
-void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *steps, mxp_strbuf *out);
+void mxp__path_view_put_varying(const mxp_path_view *view, const mxp_steps *steps,
+                                const mxp_screen *screen, mxp_strbuf *out);
 
 // Writes the trace as Chrome JSON to `path` ("-": standard output), with the pieces as a row of
 // their own and arrows along them. Returns the exit code, after an error line if there is an error.
 int mxp__path_view_trace(const mxp_command *command, const mxp_path_view *view, const char *path);
 
+// Of a view that is not empty.
 void mxp__path_view_print(const mxp_path_view *view, const mxp_steps *steps,
                           const mxp_screen *screen, mxp_strbuf *out);
 void mxp__path_view_json(const mxp_path_view *view, const mxp_steps *steps, mxp_json *json);

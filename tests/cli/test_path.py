@@ -89,6 +89,9 @@ def test_without_steps_it_is_of_all_time(tmp_path):
     assert process["steps"] == 0 and "bounds_ns" not in process
     assert [(p["what"], p["where"]) for p in process["pieces"]][:3] == [
         ("span", "read"), ("between calls", "between calls"), ("span", "write")]
+    text = run(path).stdout
+    assert "a step" not in text and "steps" not in text and " time  share\n" in text
+    assert "  10.0 µs  between calls\n" in text
 
 
 def test_all_time_begins_with_the_span_around_the_first_record(tmp_path):
@@ -104,9 +107,13 @@ def test_all_time_begins_with_the_span_around_the_first_record(tmp_path):
         ("main", 20 * US), ("read", 20 * US), ("main", 40 * US)]
 
 
+def test_where_nothing_is_recorded_is_no_path(tmp_path):
+    empty = tmp_path / "empty.mxp"
+    empty.write_bytes(native_file.empty().to_bytes())
+    assert "nothing is recorded" in run(empty, code=3).stderr
+    assert json.loads(run(empty, "--json").stdout)["processes"][0]["total_ns"] == 0
+
+
 def test_what_cannot_be_answered(file, tmp_path):
     assert "step" in run(file, "--step", "77", code=2).stderr
     assert run(file, "--trace", str(tmp_path / "no/folder.json"), code=1).stderr.count("\n") == 1
-    empty = tmp_path / "empty.mxp"
-    empty.write_bytes(native_file.NativeFile().to_bytes())
-    assert "no path" in run(empty).stdout
