@@ -5,8 +5,8 @@
 #define MXP_TOOLS_MEMORY_ROWS_H
 
 #include "base/strbuf.h"
-#include "profiler/analysis/filter.h"
-#include "profiler/analysis/live_memory.h"
+#include "profiler/analysis/memory/live_memory.h"
+#include "profiler/analysis/window/filter.h"
 
 enum { MXP_MEMORY_BY_SCOPE, MXP_MEMORY_BY_ARRAY, MXP_MEMORY_BY_CATEGORY, MXP_MEMORY_BY_OWNER };
 enum { MXP_MEMORY_CATEGORIES = 16 };

@@ -5,10 +5,10 @@
 #define MXP_TOOLS_MEMORY_SHOWN_H
 
 #include "memory_rows.h"
-#include "profiler/analysis/filter.h"
-#include "profiler/analysis/memory_leak.h"
-#include "profiler/analysis/memory_uses.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/memory/memory_leak.h"
+#include "profiler/analysis/memory/memory_uses.h"
+#include "profiler/analysis/window/filter.h"
+#include "profiler/analysis/window/steps.h"
 #include "text/screen.h"
 
 enum { MXP_MEMORY_PEAK, MXP_MEMORY_GROWTH, MXP_MEMORY_FRESH, MXP_MEMORY_LATER };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of where the time went (profiler/analysis/time_rows.h), those of one name added up.
+// The rows of where the time went (profiler/analysis/time/time_rows.h), those of one name added up.
 #include "own_times.h"
 
 #include <mxprof/error.h>

@@ -4,7 +4,7 @@
 #ifndef MXP_TOOLS_OWN_TIMES_H
 #define MXP_TOOLS_OWN_TIMES_H
 
-#include "profiler/analysis/time_rows.h"
+#include "profiler/analysis/time/time_rows.h"
 
 typedef struct mxp_own_row {
     uint32_t category, text;  // numbers of texts

@@ -6,8 +6,8 @@
 
 #include "command.h"
 #include "profiler/analysis/causes/facts.h"
-#include "profiler/analysis/scope_tree.h"
-#include "profiler/analysis/step_bounds.h"
+#include "profiler/analysis/path/step_bounds.h"
+#include "profiler/analysis/window/scope_tree.h"
 #include "text/json_writer.h"
 #include "text/screen.h"
 

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "ceilings_file.h"
 #include "command.h"
-#include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/path/path_rows.h"
 #include "profiler/trace/merge.h"
 #include "roof_shown.h"
 #include "selection.h"

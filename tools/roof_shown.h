@@ -4,8 +4,8 @@
 #ifndef MXP_TOOLS_ROOF_SHOWN_H
 #define MXP_TOOLS_ROOF_SHOWN_H
 
-#include "profiler/analysis/filter.h"
 #include "profiler/analysis/roof/roof.h"
+#include "profiler/analysis/window/filter.h"
 #include "text/screen.h"
 
 typedef struct mxp_roof_shown {

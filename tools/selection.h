@@ -12,8 +12,8 @@
 #define MXP_TOOLS_SELECTION_H
 
 #include "command.h"
-#include "profiler/analysis/choice.h"
-#include "profiler/analysis/filter.h"
+#include "profiler/analysis/window/choice.h"
+#include "profiler/analysis/window/filter.h"
 
 typedef struct mxp_selection {
     const char *step, *from, *until, *top;  // as given, or null

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/path_rows.h"
-#include "profiler/analysis/scope_tree.h"
+#include "profiler/analysis/path/path_rows.h"
+#include "profiler/analysis/window/scope_tree.h"
 #include "whatif_view.h"
 
 enum { OF_A_KIND = 10 };

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "profiler/analysis/graph.h"
+#include "profiler/analysis/graph/graph.h"
 #include "profiler/trace/merge.h"
 #include "selection.h"
 #include "whatif_view.h"

@@ -132,8 +132,7 @@ void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *o
     mxp__put_duration(screen, result->mean_ns, out);
     mxp__strbuf_puts(out, "; replayed without a change they come out to the nanosecond\n");
     if (result->left_out > 0) {
-        mxp__strbuf_printf(out, "%zu left out: records or the end are missing\n",
-                           result->left_out);
+        mxp__strbuf_printf(out, "%zu left out: records or the end are missing\n", result->left_out);
     }
     if (count == 0) {
         mxp__strbuf_puts(out, "Nothing on the path could be made faster.\n");

@@ -3,7 +3,7 @@
 #ifndef MXP_TOOLS_WHATIF_VIEW_H
 #define MXP_TOOLS_WHATIF_VIEW_H
 
-#include "profiler/analysis/what_if.h"
+#include "profiler/analysis/replay/what_if.h"
 #include "text/json_writer.h"
 #include "text/screen.h"
 

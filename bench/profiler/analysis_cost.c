@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profiler/analysis/path_rows.h"
-#include "profiler/analysis/replay.h"
-#include "profiler/analysis/time_tree.h"
+#include "profiler/analysis/path/path_rows.h"
+#include "profiler/analysis/replay/replay.h"
+#include "profiler/analysis/time/time_tree.h"
 #include "profiler/trace/file/native.h"
 #include "support/recording.h"
 #include "support/scratch.h"

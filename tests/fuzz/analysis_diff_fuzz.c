@@ -9,7 +9,7 @@
 #include "profiler/analysis/comparison/contributions.h"
 #include "profiler/analysis/comparison/differences.h"
 #include "profiler/analysis/comparison/noise.h"
-#include "profiler/analysis/graph.h"
+#include "profiler/analysis/graph/graph.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/merge.h"
 #include "seal_file.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "profiler/analysis/path_rows.h"
-#include "profiler/analysis/time_tree.h"
-#include "profiler/analysis/what_if.h"
+#include "profiler/analysis/path/path_rows.h"
+#include "profiler/analysis/replay/what_if.h"
+#include "profiler/analysis/time/time_tree.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/merge.h"
 #include "seal_file.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/analysis/memory_leak.h"
-#include "profiler/analysis/memory_uses.h"
+#include "profiler/analysis/memory/memory_leak.h"
+#include "profiler/analysis/memory/memory_uses.h"
 #include "profiler/analysis/roof/roof.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/merge.h"

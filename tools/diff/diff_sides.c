@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "diff/diff.h"
-#include "profiler/analysis/graph.h"
+#include "profiler/analysis/graph/graph.h"
 
 // ---- one run -----------------------------------------------------------------------------------
 // The process with most marks of steps; of several the first. Says so where others have some, too.

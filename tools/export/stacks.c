@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/nesting.h"
+#include "profiler/analysis/time/nesting.h"
 #include "profiler/export/scope_path.h"
 #include "profiler/export/tracks.h"
 

@@ -4,7 +4,7 @@
 #ifndef MXP_TOOLS_REPORT_H
 #define MXP_TOOLS_REPORT_H
 
-#include "profiler/analysis/time_tree.h"
+#include "profiler/analysis/time/time_tree.h"
 #include "selection.h"
 #include "summary.h"
 #include "text/screen.h"

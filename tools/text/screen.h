@@ -21,7 +21,8 @@ typedef enum mxp_time_unit {
 
 typedef struct mxp_screen {
     size_t columns;  // MXP_SCREEN_COLUMNS_MIN at least; MXP_SCREEN_COLUMNS where nothing says it
-    bool is_bounded;  // a terminal, or COLUMNS is set: names are shortened to fit; else they are whole
+    bool is_bounded;  // a terminal, or COLUMNS is set: names are shortened to fit; else they are
+                      // whole
     bool has_colour;
     bool is_utf8;
     size_t bar_columns;  // 8 at 80 columns and below, 40 at 200 and above; 0: no bars

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/analysis/nesting.h"
+#include "profiler/analysis/time/nesting.h"
 #include "export/sqlite/process.h"
 
 const char *mxp__sqlite_device(mxp_sqlite_process *process, uint32_t device)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The least total of each step grows. It is no time, and never ranks by it.
 #include "profiler/analysis/causes/cause.h"
-#include "profiler/analysis/memory_leak.h"
+#include "profiler/analysis/memory/memory_leak.h"
 
 static int add_growth(const mxp_memory_device *device, const mxp_memory_leak *leak,
                       mxp_causes *causes)

@@ -11,11 +11,11 @@
 
 #include "profiler/analysis/causes/first_runs.h"
 #include "profiler/analysis/causes/fresh_runs.h"
-#include "profiler/analysis/choice.h"
-#include "profiler/analysis/live_memory.h"
-#include "profiler/analysis/path_rows.h"
+#include "profiler/analysis/memory/live_memory.h"
+#include "profiler/analysis/path/path_rows.h"
 #include "profiler/analysis/roof/ceilings.h"
-#include "profiler/analysis/scope_tree.h"
+#include "profiler/analysis/window/choice.h"
+#include "profiler/analysis/window/scope_tree.h"
 
 typedef struct mxp_facts_step {
     size_t place;  // in the table of steps

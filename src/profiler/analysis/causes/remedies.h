@@ -5,7 +5,7 @@
 #define MXP_CAUSES_REMEDIES_H
 
 #include "profiler/analysis/causes/cause.h"
-#include "profiler/analysis/replay.h"
+#include "profiler/analysis/replay/replay.h"
 
 typedef enum mxp_remedies_state {
     MXP_REMEDIES_EXACT,

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "profiler/analysis/choice.h"
 #include "profiler/analysis/comparison/row_keys.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/window/choice.h"
+#include "profiler/analysis/window/steps.h"
 #include "profiler/trace/source.h"
 
 // Rows of all runs of a comparison. Begins as zeros.

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/path.h"
+#include "profiler/analysis/path/path.h"
 #include "profiler/analysis/statistics/correction.h"
 
 typedef mxp_row_sums *sums_of_run(mxp_compared_run *run);

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/strbuf.h"
 #include "profiler/analysis/comparison/run_settings.h"
-#include "profiler/analysis/path.h"
+#include "profiler/analysis/path/path.h"
 #include "profiler/export/scope_path.h"
 
 typedef struct row_cache {

@@ -7,8 +7,8 @@
 #ifndef MXP_ANALYSIS_ROOF_H
 #define MXP_ANALYSIS_ROOF_H
 
-#include "profiler/analysis/choice.h"
 #include "profiler/analysis/roof/ceilings.h"
+#include "profiler/analysis/window/choice.h"
 
 typedef enum mxp_family {
     MXP__FAMILY_PRODUCT,

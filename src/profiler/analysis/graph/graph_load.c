@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a window of a trace into a graph: see graph.h. Records are read once, thread by thread as
+// they stand; what depends on other records is settled afterwards.
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/analysis/graph/graph_parts.h"
+
+typedef struct loader {
+    const mxp_range_index *index;
+    mxp_graph *graph;
+    mxp_graph_raw_thread *threads;  // the graph's
+    uint64_t limit_bytes;
+    uint64_t span_bytes, wait_bytes;
+} loader;
+
+static const char memory_for[] = "the graph of a window";
+
+// ---- one record --------------------------------------------------------------------------------
+static int64_t ns_of(const mxp_decoder *decoder, uint64_t ticks)
+{
+    const int64_t ns = mxp__decoder_ns((mxp_decoder *)decoder, ticks);
+    return ns < -MXP__NS_MAX ? -MXP__NS_MAX : ns > MXP__NS_MAX ? MXP__NS_MAX : ns;
+}
+
+// What the order of operators needs to know of all of them.
+static void note_op(loader *load, const mxp_graph_op *op)
+{
+    mxp_graph *graph = load->graph;
+    mxp_graph_raw_thread *thread = &load->threads[op->thread];
+    const bool is_placed = (op->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0;
+    if (is_placed) {
+        thread->op_count++;
+        thread->runs_others |= op->push_thread != op->thread;
+        thread->is_unordered |=
+            op->start_ns < thread->last_start_ns ||
+            (op->start_ns == thread->last_start_ns && (int32_t)(op->id - thread->last_id) < 0);
+        thread->last_start_ns = op->start_ns;
+        thread->last_id = op->id;
+    }
+    graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
+    graph->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
+    graph->has_bulks |= (op->flags & MXP_OP_BULK_PARENT) != 0;
+    graph->least_id = op->id < graph->least_id ? op->id : graph->least_id;
+    graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
+}
+
+// The times of an operator, from its record: as mxp__event_operator has them, each converted by
+// itself, which takes a fraction of the time.
+static void take_times(const mxp_decoder *decoder, const mxp_event *event, mxp_graph_op *op)
+{
+    const uint64_t *words = event->words;
+    const uint64_t start = event->begin_ticks;
+    const uint64_t queued = words[3] & MXP_STAMP_MASK, released = words[4] & MXP_STAMP_MASK;
+    op->start_ns = event->begin_ns;
+    op->end_ns = event->end_ns;
+    op->push_ns = ns_of(decoder, start > queued ? start - queued : 0);
+    op->ready_ns = ns_of(decoder, start > released ? start - released : 0);
+}
+
+static int add_op(loader *load, const mxp_decoder *decoder, const mxp_event *event)
+{
+    mxp_graph *graph = load->graph;
+    if ((event->flags & MXP_OP_SHARED) != 0) {
+        return MXP_OK;
+    }
+    if (graph->op_count == MXP__NO_OP - 1 ||
+        mxp__grow(&graph->ops, &graph->op_capacity, graph->op_count + 1, sizeof *graph->ops) !=
+            MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    const uint64_t *words = event->words;
+    mxp_graph_op *op = &graph->ops[graph->op_count++];
+    op->words = words;
+    op->id = (uint32_t)(words[1] >> 32);
+    op->name = event->name;
+    op->scope = (uint32_t)words[6];
+    op->released_by = (uint32_t)words[5];
+    op->bulk_parent = (uint32_t)(words[5] >> 32);
+    op->thread = event->thread;
+    op->push_thread = (uint16_t)(words[3] >> 48);
+    op->flags = event->flags;
+    op->use_count = (uint16_t)event->value.u64;
+    op->inner_of = op->last_member = op->place = MXP__NO_OP;
+    op->is_hidden = event->kind == MXP_KIND_HIDDEN;
+    op->is_idle = event->name < graph->source->name_count && load->index->idle[event->name];
+    take_times(decoder, event, op);
+    note_op(load, op);
+    return MXP_OK;
+}
+
+static int add_wait(loader *load, const mxp_event *event)
+{
+    mxp_graph_raw_thread *thread = &load->threads[event->thread];
+    if (mxp__grow(&thread->waits, &thread->wait_capacity, thread->wait_count + 1,
+                  sizeof *thread->waits) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    mxp_wait_view view;
+    mxp__event_wait(event, &view);
+    thread->waits[thread->wait_count++] =
+        (mxp_graph_raw_wait){.wait = {.begin_ns = event->begin_ns,
+                                      .end_ns = event->end_ns,
+                                      .op = MXP__NO_OP,
+                                      .name = event->name,
+                                      .variable = view.variable,
+                                      .what = (uint8_t)view.what,
+                                      .flags = (uint8_t)event->flags},
+                             .ended_by = view.ended_by};
+    thread->waits_for_tasks |= view.what == MXP_WAIT_TASK;
+    load->graph->has_waits = true;
+    load->wait_bytes += sizeof(mxp_graph_raw_wait) + sizeof(mxp_graph_wait);
+    return MXP_OK;
+}
+
+static int keep_span(loader *load, uint32_t thread_index, const mxp_graph_span *span)
+{
+    mxp_graph_raw_thread *thread = &load->threads[thread_index];
+    if (mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + 1,
+                  sizeof *thread->spans) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    thread->spans[thread->span_count++] = *span;
+    load->span_bytes += sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host);
+    return MXP_OK;
+}
+
+// The long ones are in the index.
+static int add_span(loader *load, const mxp_event *event)
+{
+    if (event->end_ns - event->begin_ns > load->index->reach_ns ||
+        !mxp__range_index_nests(load->index, event)) {
+        return MXP_OK;
+    }
+    return keep_span(load, event->thread,
+                     &(mxp_graph_span){.begin_ns = event->begin_ns,
+                                       .end_ns = event->end_ns,
+                                       .name = event->name});
+}
+
+static int add_event(loader *load, const mxp_decoder *decoder, const mxp_event *event)
+{
+    if (event->end_ns < load->graph->from_ns || event->begin_ns > load->graph->to_ns) {
+        return MXP_OK;
+    }
+    load->graph->records++;
+    switch (event->kind) {
+    case MXP_KIND_OPERATOR:
+    case MXP_KIND_HIDDEN:
+        return add_op(load, decoder, event);
+    case MXP_KIND_WAIT:
+        return add_wait(load, event);
+    case MXP_KIND_SPAN:
+        return add_span(load, event);
+    default:
+        return MXP_OK;
+    }
+}
+
+// ---- all records -------------------------------------------------------------------------------
+enum { OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t) };  // with its places
+
+static int check_limit(loader *load)
+{
+    mxp_graph *graph = load->graph;
+    graph->bytes = graph->op_count * OP_BYTES + load->span_bytes + load->wait_bytes;
+    if (graph->bytes <= load->limit_bytes) {
+        return MXP_OK;
+    }
+    return mxp__fail(MXP_ENOMEM,
+                     "this window needs more than the %" PRIu64 " MiB allowed: %" PRIu64
+                     " records of %.3f s were read up to there; choose fewer steps (--step), a "
+                     "shorter time (--from, --until) or more memory (--memory)",
+                     load->limit_bytes >> 20, graph->records,
+                     (double)(graph->to_ns - graph->from_ns) / 1e9);
+}
+
+static int read_range(loader *load, const mxp_record_range *range)
+{
+    mxp_decoder decoder;
+    mxp_event event;
+    mxp__decoder_begin(&decoder, load->graph->source->timebase, range);
+    while (mxp__decoder_next(&decoder, &event) == 1) {
+        int error = add_event(load, &decoder, &event);
+        if (error != MXP_OK) {
+            return error;
+        }
+    }
+    return check_limit(load);
+}
+
+static int read_place(loader *load, size_t place)
+{
+    mxp_source *source = load->index->source;
+    mxp_record_range range;
+    const int found = source->range(source, load->index->places[place].number, &range);
+    if (found == MXP_EFORMAT || (found == 1 && range.thread >= load->graph->thread_count)) {
+        return MXP_OK;
+    }
+    return found < 0 ? found : read_range(load, &range);
+}
+
+static int read_all(loader *load)
+{
+    const mxp_range_index *index = load->index;
+    const int64_t until_ns = load->graph->to_ns + index->reach_ns;
+    int error = MXP_OK;
+    for (size_t begin = 0, end; begin < index->count && error == MXP_OK; begin = end) {
+        end = mxp__range_index_next_thread(index, begin);
+        for (size_t i = mxp__range_index_first(index, begin, load->graph->from_ns);
+             i < end && index->places[i].base_ns <= until_ns && error == MXP_OK; i++) {
+            error = read_place(load, i);
+        }
+    }
+    return error;
+}
+
+// ---- spans that are longer than a window reaches -----------------------------------------------
+// Of two that end together the longer one is around the other, so it comes later.
+static bool ends_later(const mxp_graph_span *a, const mxp_graph_span *b)
+{
+    return a->end_ns != b->end_ns ? a->end_ns > b->end_ns : a->begin_ns < b->begin_ns;
+}
+
+// The long spans, which come last, go to where they ended; both kinds are in order.
+static int merge_long_spans(mxp_graph_raw_thread *thread, size_t long_count)
+{
+    const size_t bytes = long_count * sizeof(mxp_graph_span);
+    mxp_graph_span *longs = mxp__alloc(bytes);
+    if (longs == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    mxp_graph_span *spans = thread->spans;
+    size_t at = thread->span_count, shorts = at - long_count, left = long_count;
+    memcpy(longs, spans + shorts, bytes);
+    while (left > 0) {
+        const bool takes_long = shorts == 0 || ends_later(&longs[left - 1], &spans[shorts - 1]);
+        spans[--at] = takes_long ? longs[--left] : spans[--shorts];
+    }
+    mxp__free(longs, bytes);
+    return MXP_OK;
+}
+
+static int add_long_span(loader *load, const mxp_long_span *span)
+{
+    const mxp_graph *graph = load->graph;
+    if (span->end_ns < graph->from_ns || span->begin_ns > graph->to_ns ||
+        span->thread >= graph->thread_count) {
+        return MXP_OK;
+    }
+    load->threads[span->thread].long_count++;
+    return keep_span(
+        load, span->thread,
+        &(mxp_graph_span){.begin_ns = span->begin_ns, .end_ns = span->end_ns, .name = span->name});
+}
+
+static int add_long_spans(loader *load)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < load->index->span_count; i++) {
+        error = add_long_span(load, &load->index->spans[i]);
+    }
+    for (size_t i = 0; error == MXP_OK && i < load->graph->thread_count; i++) {
+        mxp_graph_raw_thread *thread = &load->threads[i];
+        if (thread->long_count > 0) {
+            error = merge_long_spans(thread, thread->long_count);
+        }
+    }
+    return error;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static int make_threads(mxp_graph *graph)
+{
+    const size_t count = graph->source->thread_count;
+    graph->threads = mxp__alloc(count * sizeof *graph->threads);
+    graph->raw = mxp__alloc(count * sizeof *graph->raw);
+    if (count > 0 && (graph->threads == NULL || graph->raw == NULL)) {
+        mxp__free(graph->threads, count * sizeof *graph->threads);
+        mxp__free(graph->raw, count * sizeof *graph->raw);
+        graph->threads = NULL;
+        graph->raw = NULL;
+        return mxp__fail_memory(memory_for);
+    }
+    graph->thread_count = count;
+    return MXP_OK;
+}
+
+// Empties a graph; its memory stays.
+static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t to_ns)
+{
+    graph->source = source;
+    int error = graph->threads == NULL ? make_threads(graph) : MXP_OK;
+    assert(error != MXP_OK || graph->thread_count == source->thread_count);
+    graph->from_ns = from_ns;
+    graph->to_ns = to_ns;
+    graph->op_count = graph->async_count = graph->wait_count = 0;
+    graph->records = graph->bytes = graph->cut_ops = 0;
+    graph->least_id = UINT32_MAX;
+    graph->most_id = 0;
+    graph->has_bulks = graph->has_waits = false;
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        const mxp_graph_raw_thread *old = &graph->raw[i];
+        graph->threads[i] = (mxp_graph_thread){0};
+        graph->raw[i] = (mxp_graph_raw_thread){.spans = old->spans,
+                                               .span_capacity = old->span_capacity,
+                                               .waits = old->waits,
+                                               .wait_capacity = old->wait_capacity,
+                                               .last_start_ns = INT64_MIN};
+    }
+    return error;
+}
+
+int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph)
+{
+    int (*const parts[])(mxp_graph *) = {mxp__graph_order, mxp__graph_take_waits,
+                                         mxp__graph_take_hosts};
+    int error = begin(graph, index->source, from_ns, to_ns);
+    loader load = {
+        .index = index, .graph = graph, .threads = graph->raw, .limit_bytes = limit_bytes};
+    if (error == MXP_OK) {
+        error = read_all(&load);
+    }
+    if (error == MXP_OK) {
+        error = add_long_spans(&load);
+    }
+    for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
+        error = parts[i](graph);
+    }
+    if (error != MXP_OK) {
+        (void)begin(graph, index->source, from_ns, to_ns);
+    }
+    return error;
+}
+
+int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph)
+{
+    *graph = (mxp_graph){0};
+    int error = mxp__graph_load_next(index, from_ns, to_ns, limit_bytes, graph);
+    if (error != MXP_OK) {
+        mxp__graph_fini(graph);
+    }
+    return error;
+}
+
+int mxp__graph_load(mxp_source *process, int64_t from_ns, int64_t to_ns, uint64_t limit_bytes,
+                    mxp_graph *graph)
+{
+    assert(process->process_count == 0 && "a graph is of one process");
+    mxp_range_index index;
+    *graph = (mxp_graph){0};
+    int error = mxp__range_index_make(process, &index);
+    if (error == MXP_OK) {
+        error = mxp__graph_load_part(&index, from_ns, to_ns, limit_bytes, graph);
+        mxp__range_index_fini(&index);
+    }
+    return error;
+}
+
+void mxp__graph_fini(mxp_graph *graph)
+{
+    mxp__graph_index_fini(graph);
+    for (size_t i = 0; graph->raw != NULL && i < graph->thread_count; i++) {
+        mxp_graph_raw_thread *thread = &graph->raw[i];
+        mxp__free(thread->spans, thread->span_capacity * sizeof *thread->spans);
+        mxp__free(thread->waits, thread->wait_capacity * sizeof *thread->waits);
+    }
+    mxp__free(graph->raw, graph->thread_count * sizeof *graph->raw);
+    mxp__free(graph->ops, graph->op_capacity * sizeof *graph->ops);
+    mxp__free(graph->op_places, graph->place_capacity * sizeof *graph->op_places);
+    mxp__free(graph->async_ops, graph->async_capacity * sizeof *graph->async_ops);
+    mxp__free(graph->waits, graph->wait_capacity * sizeof *graph->waits);
+    mxp__free(graph->hosts, graph->host_capacity * sizeof *graph->hosts);
+    mxp__free(graph->threads, graph->thread_count * sizeof *graph->threads);
+    *graph = (mxp_graph){0};
+}

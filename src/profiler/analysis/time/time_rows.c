@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of a thread come in the order of their ends, so a span comes after all spans inside it:
+// `pending` has the finished ones of a thread that nothing around them has claimed yet, in the
+// order of their begins. A new span claims those that began in it.
+#include "profiler/analysis/time/time_rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/trace/event.h"
+
+// Beyond this many the older half is forgotten: no span of a real program has so many children that
+// matter to its parent's own time.
+enum { PENDING_MAX = 1 << 20, RECENT = 256 };
+
+typedef struct pending_span {
+    int64_t begin_ns;
+    uint64_t duration_ns;
+} pending_span;
+
+typedef struct thread_state {
+    pending_span *pending;
+    size_t count, capacity;
+    uint64_t pushes;
+} thread_state;
+
+typedef struct row_place {
+    uint64_t key;
+    uint32_t row;
+} row_place;
+
+typedef struct pass {
+    mxp_time_rows *rows;
+    mxp_source *source;
+    const mxp_choice *choice;
+    const mxp_filter *filter;
+    thread_state *threads;
+    uint32_t *node_of;  // scopes
+    uint32_t *span_rows;  // of each name id: its row + 1
+    mxp_id_map operator_rows;  // by name, phase and scope id
+    row_place recent[RECENT];  // some of them
+    bool *idle;
+    uint64_t step_begin, step_end;  // ticks of the step in which the last record was
+    bool step_is_chosen;
+} pass;
+
+static const char memory_for[] = "where the time went";
+
+// ---- rows --------------------------------------------------------------------------------------
+static uint64_t hash_of(const mxp_time_row *row)
+{
+    static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = ((uint64_t)row->name << 32 | row->scope) * odd;
+    hash = (hash ^ hash >> 29 ^ (uint64_t)row->category << 8 ^ (uint64_t)row->phase << 1 ^
+            row->is_operator) *
+           odd;
+    return hash ^ hash >> 32;
+}
+
+static bool is_same(const mxp_time_row *a, const mxp_time_row *b)
+{
+    return a->scope == b->scope && a->name == b->name && a->category == b->category &&
+           a->phase == b->phase && a->is_operator == b->is_operator;
+}
+
+// The place of the row with the key of `wanted`, which becomes a row if there is none.
+static int find_row(mxp_time_rows *rows, const mxp_time_row *wanted, uint32_t *place)
+{
+    rows->places.entry_bytes = sizeof(row_place);
+    uint64_t key = hash_of(wanted);
+    for (;; key++) {
+        key += key == 0;
+        const row_place *known = mxp__id_map_find(&rows->places, key);
+        if (known == NULL) {
+            break;
+        }
+        if (is_same(&rows->rows[known->row], wanted)) {
+            *place = known->row;
+            return MXP_OK;
+        }
+    }
+    row_place *added = mxp__id_map_add(&rows->places, key);
+    if (added == NULL ||
+        mxp__grow(&rows->rows, &rows->capacity, rows->count + 1, sizeof *rows->rows) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    *place = added->row = (uint32_t)rows->count;
+    rows->rows[rows->count++] = *wanted;
+    return MXP_OK;
+}
+
+static int find_name(pass *self, uint32_t name, mxp_time_row *wanted)
+{
+    const mxp_name_view view = self->source->name(self->source, name);
+    const mxp_name_view category = self->source->name(self->source, view.category);
+    mxp_texts *texts = &self->rows->scopes.texts;
+    int error = mxp__texts_number(texts, view.text, view.length, &wanted->name);
+    return error == MXP_OK
+               ? mxp__texts_number(texts, category.text, category.length, &wanted->category)
+               : error;
+}
+
+static int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase, uint32_t *place)
+{
+    const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
+    row_place *recent = &self->recent[(name * 31 + scope * 7 + phase) % RECENT];
+    const row_place *known =
+        recent->key == key + 1 ? recent : mxp__id_map_find(&self->operator_rows, key + 1);
+    if (known != NULL) {
+        *place = known->row;
+        *recent = *known;
+        return MXP_OK;
+    }
+    const bool is_named = name < self->source->name_count;
+    mxp_time_row wanted = {.scope = scope < self->source->name_count ? self->node_of[scope] : 0,
+                           .phase = (uint8_t)phase,
+                           .is_operator = true,
+                           .is_idle = is_named && self->idle[name]};
+    int error = find_name(self, name, &wanted);
+    if (error == MXP_OK) {
+        error = find_row(self->rows, &wanted, place);
+    }
+    row_place *added = error == MXP_OK ? mxp__id_map_add(&self->operator_rows, key + 1) : NULL;
+    if (added == NULL) {
+        return error != MXP_OK ? error : mxp__fail_memory(memory_for);
+    }
+    added->row = *place;
+    return MXP_OK;
+}
+
+static int span_row(pass *self, uint32_t name, uint32_t *place)
+{
+    uint32_t none = 0;
+    uint32_t *known = name < self->source->name_count ? &self->span_rows[name] : &none;
+    if (*known == 0) {
+        mxp_time_row wanted = {.overlaps =
+                                   self->source->name(self->source, name).style == MXP_STYLE_ASYNC};
+        int error = find_name(self, name, &wanted);
+        error = error == MXP_OK ? find_row(self->rows, &wanted, place) : error;
+        if (error != MXP_OK) {
+            return error;
+        }
+        *known = *place + 1;
+    }
+    *place = *known - 1;
+    return MXP_OK;
+}
+
+// ---- nesting -----------------------------------------------------------------------------------
+static void forget_older_half(thread_state *thread)
+{
+    const size_t kept = thread->count / 2;
+    memmove(thread->pending, thread->pending + thread->count - kept,
+            kept * sizeof *thread->pending);
+    thread->count = kept;
+}
+
+static int claim_children(thread_state *thread, const mxp_event *event, uint64_t *own_ns)
+{
+    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
+    uint64_t inside_ns = 0;
+    while (thread->count > 0 && thread->pending[thread->count - 1].begin_ns >= event->begin_ns) {
+        inside_ns += thread->pending[--thread->count].duration_ns;
+    }
+    *own_ns = inside_ns < duration_ns ? duration_ns - inside_ns : 0;
+    if (thread->count >= PENDING_MAX) {
+        forget_older_half(thread);
+    }
+    if (thread->count == thread->capacity &&
+        mxp__grow(&thread->pending, &thread->capacity, thread->count + 1,
+                  sizeof *thread->pending) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    thread->pending[thread->count++] = (pending_span){event->begin_ns, duration_ns};
+    return MXP_OK;
+}
+
+// ---- records -----------------------------------------------------------------------------------
+// The step of a moment in ticks, and from when to when its answer holds.
+static void find_step(pass *self, uint64_t ticks)
+{
+    const mxp_steps *steps = self->choice->of;
+    const size_t step = mxp__steps_of(steps, ticks);
+    const size_t next = step == SIZE_MAX ? 0 : step + 1;
+    self->step_begin = step == SIZE_MAX ? 0 : steps->mark_ticks[step];
+    self->step_end = next < steps->count ? steps->mark_ticks[next] : UINT64_MAX;
+    self->step_is_chosen = step != SIZE_MAX && self->choice->steps[step];
+}
+
+// As mxp__choice_takes: neighbouring records are mostly of one step.
+static bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
+{
+    if (self->choice->steps == NULL) {
+        return mxp__choice_takes(self->choice, ticks, ns);
+    }
+    if (ticks < self->step_begin || ticks >= self->step_end) {
+        find_step(self, ticks);
+    }
+    return self->step_is_chosen;
+}
+
+static bool is_wanted(const pass *self, const mxp_event *event, uint32_t scope, unsigned phase)
+{
+    return self->filter == NULL ||
+           mxp__filter_takes(self->filter, event->name, scope, event->thread, phase);
+}
+
+static int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
+                        uint64_t own_ns)
+{
+    row->count++;
+    row->total_ns += duration_ns;
+    row->self_ns += own_ns;
+    row->longest_ns = duration_ns > row->longest_ns ? duration_ns : row->longest_ns;
+    return rows->has_no_durations ? MXP_OK : mxp__samples_add(&row->durations, duration_ns);
+}
+
+static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
+{
+    return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+}
+
+// A push or the moment of being ready, from what the record says it was before its start.
+static uint64_t ticks_before(const mxp_event *event, uint64_t word)
+{
+    const uint64_t distance = word & MXP_STAMP_MASK;
+    return distance < event->begin_ticks ? event->begin_ticks - distance : 0;
+}
+
+static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event)
+{
+    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
+    if ((event->flags & skipped) != 0) {
+        return MXP_OK;
+    }
+    uint64_t own_ns;
+    int error = claim_children(&self->threads[event->thread], event, &own_ns);
+    const uint64_t *words = event->words;
+    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
+    const uint64_t push_ticks = ticks_before(event, words[3]);
+    const uint32_t push_thread = (uint32_t)(words[3] >> 48), scope = (uint32_t)words[6];
+    if (push_thread < self->source->thread_count) {
+        self->threads[push_thread].pushes++;
+    }
+    if (error != MXP_OK || !is_chosen(self, push_ticks, event->begin_ns) ||
+        !is_wanted(self, event, scope, phase)) {
+        return error;
+    }
+    uint32_t place;
+    error = operator_row(self, event->name, scope, phase, &place);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_time_row *row = &self->rows->rows[place];
+    const int64_t push_ns = mxp__decoder_ns(decoder, push_ticks);
+    const int64_t ready_ns = mxp__decoder_ns(decoder, ticks_before(event, words[4]));
+    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
+    row->waited_ns += distance_ns(push_ns, ready_ns);
+    row->queued_ns += distance_ns(ready_ns, event->begin_ns);
+    self->rows->operators++;
+    return add_duration(self->rows, row, duration_ns, duration_ns);
+}
+
+static int add_span(pass *self, const mxp_event *event)
+{
+    uint32_t place;
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        return MXP_OK;  // says nothing about when it was
+    }
+    int error = span_row(self, event->name, &place);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_time_row *row = &self->rows->rows[place];
+    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
+    uint64_t own_ns = duration_ns;
+    row->overlaps |= event->lane != 0;
+    if (!row->overlaps) {
+        error = claim_children(&self->threads[event->thread], event, &own_ns);
+    }
+    if (error != MXP_OK || !is_chosen(self, event->begin_ticks, event->begin_ns) ||
+        !is_wanted(self, event, 0, MXP_PHASE_NONE)) {
+        return error;
+    }
+    self->rows->spans++;
+    return add_duration(self->rows, row, duration_ns, own_ns);
+}
+
+static int add_range(pass *self, const mxp_record_range *range)
+{
+    mxp_decoder decoder;
+    mxp_event event;
+    int error = MXP_OK;
+    if (range->thread >= self->source->thread_count) {
+        return MXP_OK;
+    }
+    mxp__decoder_begin(&decoder, self->source->timebase, range);
+    while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
+        if (event.kind == MXP_KIND_SPAN) {
+            error = add_span(self, &event);
+        } else if (mxp__event_is_operator(&event)) {
+            error = add_operator(self, &decoder, &event);
+        }
+    }
+    return error;
+}
+
+static int add_ranges(pass *self)
+{
+    mxp_record_range range;
+    int error = MXP_OK;
+    for (size_t number = 0; error == MXP_OK; number++) {
+        const int found = self->source->range(self->source, number, &range);
+        if (found != 1 && found != MXP_EFORMAT) {
+            return found;
+        }
+        error = found == 1 ? add_range(self, &range) : MXP_OK;
+    }
+    return error;
+}
+
+// ---- a process ---------------------------------------------------------------------------------
+static int pass_init(pass *self)
+{
+    const size_t names = (size_t)self->source->name_count + 1;
+    self->operator_rows.entry_bytes = sizeof(row_place);
+    int error = mxp__scope_tree_add(&self->rows->scopes, self->source, &self->node_of);
+    if (error != MXP_OK) {
+        return error;
+    }
+    self->threads = mxp__alloc((self->source->thread_count + 1) * sizeof *self->threads);
+    self->span_rows = mxp__alloc(names * sizeof *self->span_rows);
+    self->idle = mxp__idle_operators(self->source);
+    return self->threads == NULL || self->span_rows == NULL ||
+                   (self->idle == NULL && self->source->name_count > 0)
+               ? mxp__fail_memory(memory_for)
+               : MXP_OK;
+}
+
+static void pass_fini(pass *self)
+{
+    const size_t names = self->source->name_count;
+    for (size_t i = 0; self->threads != NULL && i < self->source->thread_count; i++) {
+        mxp__free(self->threads[i].pending, self->threads[i].capacity * sizeof(pending_span));
+    }
+    mxp__free(self->threads, (self->source->thread_count + 1) * sizeof *self->threads);
+    mxp__free(self->span_rows, (names + 1) * sizeof *self->span_rows);
+    mxp__free(self->node_of, names * sizeof *self->node_of);
+    mxp__free(self->idle, names * sizeof *self->idle);
+    mxp__id_map_fini(&self->operator_rows);
+}
+
+static uint32_t thread_that_pushed_most(const pass *self)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < self->source->thread_count; i++) {
+        most = self->threads[i].pushes > self->threads[most].pushes ? i : most;
+    }
+    return most;
+}
+
+int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
+                       const mxp_filter *filter)
+{
+    assert(process->process_count == 0);
+    pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
+    int error = pass_init(&self);
+    if (error == MXP_OK) {
+        error = add_ranges(&self);
+    }
+    if (error == MXP_OK) {
+        rows->steps += choice->step_count;
+        rows->wall_ns += choice->wall_ns;
+        rows->pusher = thread_that_pushed_most(&self);
+    }
+    pass_fini(&self);
+    return error;
+}
+
+// ---- the path ----------------------------------------------------------------------------------
+static int add_path_row(pass *self, const mxp_path_row *path)
+{
+    mxp_time_rows *rows = self->rows;
+    const bool runs = path->kind == MXP__PATH_RUN || path->kind == MXP__PATH_COMMUNICATION;
+    uint32_t place;
+    int error = MXP_OK;
+    rows->path_kinds_ns[path->kind] += path->total_ns;
+    if (self->filter != NULL &&
+        !mxp__filter_takes(self->filter, path->name, path->scope, 0, path->phase)) {
+        return MXP_OK;
+    }
+    if (runs && path->name != 0) {
+        error = operator_row(self, path->name, path->scope, path->phase, &place);
+    } else if (mxp__path_kind_is_host(path->kind) && path->name != 0) {
+        error = span_row(self, path->name, &place);
+    } else {
+        return MXP_OK;
+    }
+    if (error == MXP_OK) {
+        rows->rows[place].path_ns += path->total_ns;
+    }
+    return error;
+}
+
+static int path_of(mxp_source *process, const mxp_choice *choice, uint32_t thread,
+                   uint64_t limit_bytes, mxp_path_rows *path)
+{
+    if (choice->steps != NULL) {
+        return mxp__path_rows_of_steps(process, choice->of, choice->steps, limit_bytes, path);
+    }
+    // A window of time is walked as one step.
+    mxp_step_window step = {.begin_ns = choice->from_ns, .end_ns = choice->until_ns};
+    mxp_steps one = *choice->of;
+    one.all = &step;
+    one.count = 1;
+    one.thread = thread;
+    return mxp__path_rows_of_steps(process, &one, NULL, limit_bytes, path);
+}
+
+int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
+                            const mxp_filter *filter, uint64_t limit_bytes)
+{
+    pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
+    mxp_path_rows path = {0};
+    int error = path_of(process, choice, rows->pusher, limit_bytes, &path);
+    if (error == MXP_OK) {
+        error = pass_init(&self);
+    }
+    for (size_t i = 0; i < path.count && error == MXP_OK; i++) {
+        error = add_path_row(&self, &path.rows[i]);
+    }
+    if (error == MXP_OK) {
+        rows->has_path = true;
+        rows->path_wall_ns += choice->wall_ns;
+    }
+    if (self.node_of != NULL || self.threads != NULL) {
+        pass_fini(&self);
+    }
+    mxp__path_rows_fini(&path);
+    return error;
+}
+
+void mxp__time_rows_fini(mxp_time_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        mxp__samples_fini(&rows->rows[i].durations);
+    }
+    mxp__free(rows->rows, rows->capacity * sizeof *rows->rows);
+    mxp__id_map_fini(&rows->places);
+    mxp__scope_tree_fini(&rows->scopes);
+    *rows = (mxp_time_rows){0};
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// See range_index.h.
+#include "profiler/analysis/window/range_index.h"
+
+#include <mxprof/error.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "profiler/analysis/window/steps.h"
+
+enum { SPANS_MAX = 1 << 12, REACH_NS = 16000 };
+
+static const char memory_for[] = "the index of a trace";
+
+// ---- long spans --------------------------------------------------------------------------------
+// Where there are too many, only those twice as long are kept.
+static void keep_longer(mxp_range_index *index)
+{
+    size_t kept = 0;
+    index->reach_ns *= 2;
+    for (size_t i = 0; i < index->span_count; i++) {
+        const mxp_long_span *span = &index->spans[i];
+        if (span->end_ns - span->begin_ns > index->reach_ns) {
+            index->spans[kept++] = *span;
+        }
+    }
+    index->span_count = kept;
+}
+
+static int add_span(mxp_range_index *index, const mxp_event *event)
+{
+    if (event->end_ns - event->begin_ns <= index->reach_ns ||
+        !mxp__range_index_nests(index, event)) {
+        return MXP_OK;
+    }
+    while (index->span_count == SPANS_MAX) {
+        keep_longer(index);
+    }
+    if (mxp__grow(&index->spans, &index->span_capacity, index->span_count + 1,
+                  sizeof *index->spans) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    index->spans[index->span_count++] = (mxp_long_span){.begin_ns = event->begin_ns,
+                                                        .end_ns = event->end_ns,
+                                                        .thread = event->thread,
+                                                        .name = event->name};
+    return MXP_OK;
+}
+
+// ---- the heads of a range ----------------------------------------------------------------------
+typedef struct heads {
+    mxp_range_index *index;
+    const mxp_record_range *range;
+    mxp_decoder decoder;
+    mxp_range_place *place;
+    uint64_t long_ticks;  // no span that is shorter is a long one
+    const uint64_t *earliest;  // the span that began first; it may have been written last
+    uint64_t earliest_ticks;
+} heads;
+
+static void extend_time(mxp_range_index *index, const mxp_event *event)
+{
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        return;
+    }
+    if (!index->has_time || event->begin_ns < index->first_ns) {
+        index->first_ns = event->begin_ns;
+    }
+    if (!index->has_time || event->end_ns > index->last_ns) {
+        index->last_ns = event->end_ns;
+    }
+    index->has_time = true;
+}
+
+static bool decode_at(heads *of, const uint64_t *words, mxp_event *event)
+{
+    of->decoder.at = words;
+    return mxp__decoder_next(&of->decoder, event) == 1 && event->words == words;
+}
+
+static int add_mark(heads *of, const mxp_event *event)
+{
+    mxp_range_index *index = of->index;
+    if (event->phase != MXP_META_STEP && event->phase != MXP_META_STEP_END &&
+        event->phase != MXP_META_STEP_CPU && event->phase != MXP_META_STATE) {
+        return MXP_OK;
+    }
+    if (mxp__grow(&index->marks, &index->mark_capacity, index->mark_count + 1,
+                  sizeof *index->marks) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    extend_time(index, event);
+    index->marks[index->mark_count++] = (mxp_range_mark){.ticks = event->begin_ticks,
+                                                         .ns = event->begin_ns,
+                                                         .value = event->value.u64,
+                                                         .second = event->words[3],
+                                                         .thread = event->thread,
+                                                         .what = event->phase};
+    return MXP_OK;
+}
+
+static void add_operator(heads *of, const uint64_t *words)
+{
+    const uint32_t name = (uint32_t)words[1];
+    uint64_t push, end;
+    if ((name < of->index->source->name_count && of->index->idle[name]) ||
+        !mxp__head_times(&of->decoder, words, &push, &end)) {
+        return;
+    }
+    mxp_range_place *place = of->place;
+    if (place->last_end == 0 || push < place->first_push) {
+        place->first_push = push;
+    }
+    place->last_push = push > place->last_push ? push : place->last_push;
+    place->last_end = end > place->last_end ? end : place->last_end;
+}
+
+static void note_begin(heads *of, const uint64_t *words)
+{
+    const uint64_t took = words[1] >> 32,
+                   begin = mxp__decoder_widen(&of->decoder, (*words >> 16) + took) - took;
+    if (of->earliest == NULL || begin < of->earliest_ticks) {
+        of->earliest = words;
+        of->earliest_ticks = begin;
+    }
+}
+
+static int look_closer(heads *of, const uint64_t *words, uint32_t kind)
+{
+    mxp_event event;
+    if (!decode_at(of, words, &event)) {
+        return MXP_OK;
+    }
+    if (kind == MXP_KIND_META) {
+        return add_mark(of, &event);
+    }
+    extend_time(of->index, &event);
+    return add_span(of->index, &event);
+}
+
+static void extend_to(heads *of, const uint64_t *words)
+{
+    mxp_event event;
+    if (words != NULL && decode_at(of, words, &event)) {
+        extend_time(of->index, &event);
+    }
+}
+
+static int read_heads(heads *of)
+{
+    mxp_range_index *index = of->index;
+    const uint64_t *at = of->range->words, *end = of->range->end, *words, *last = NULL;
+    int error = MXP_OK;
+    while (error == MXP_OK && (words = mxp__next_head(&at, end)) != NULL) {
+        const uint32_t kind = (uint32_t)(*words & 0xff);
+        index->counts[kind < MXP_KIND_END ? kind : 0]++;
+        last = words;
+        if (kind == MXP_KIND_OPERATOR || kind == MXP_KIND_HIDDEN) {
+            if ((*words >> 8 & 0xff) >= 4) {
+                add_operator(of, words);
+            }
+        } else if (kind == MXP_KIND_META || kind == MXP_KIND_SPAN_LONG ||
+                   (kind == MXP_KIND_SPAN && words[1] >> 32 >= of->long_ticks)) {
+            error = look_closer(of, words, kind);
+        } else if (kind == MXP_KIND_SPAN) {
+            note_begin(of, words);
+        }
+    }
+    index->unread_ranges += at < end;
+    extend_to(of, last);
+    extend_to(of, of->earliest);
+    extend_to(of, last != NULL ? of->range->words : NULL);
+    return error;
+}
+
+// ---- ranges ------------------------------------------------------------------------------------
+static int add_range(mxp_range_index *index, size_t number, const mxp_record_range *range)
+{
+    if (mxp__grow(&index->places, &index->capacity, index->count + 1, sizeof *index->places) !=
+        MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    const mxp_timebase *timebase = index->source->timebase;
+    mxp_range_place *place = &index->places[index->count++];
+    *place = (mxp_range_place){.number = number,
+                               .base_ns = mxp__timebase_ns(timebase, range->base_ticks),
+                               .thread = range->thread};
+    const double ns_per_tick = mxp__timebase_ns_per_tick(timebase);
+    heads of = {.index = index,
+                .range = range,
+                .place = place,
+                // half of it, because the rate of one time is not that of all
+                .long_ticks =
+                    ns_per_tick > 0 ? (uint64_t)((double)index->reach_ns / ns_per_tick / 2) : 0};
+    mxp__decoder_begin(&of.decoder, timebase, range);
+    return read_heads(&of);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const mxp_range_place *x = a, *y = b;
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// A source keeps each thread's sequence, but where a clock or a file lies, bases may go back: then
+// the earlier ones are as late as the latest of them may be early.
+static void order(mxp_range_index *index)
+{
+    if (index->count > 1) {
+        qsort(index->places, index->count, sizeof *index->places, compare_places);
+    }
+    for (size_t i = index->count; i-- > 1;) {
+        mxp_range_place *before = &index->places[i - 1];
+        if (before->thread == index->places[i].thread &&
+            before->base_ns > index->places[i].base_ns) {
+            before->base_ns = index->places[i].base_ns;
+        }
+    }
+}
+
+static int look_at_names(mxp_range_index *index)
+{
+    const mxp_source *source = index->source;
+    index->idle = mxp__idle_operators(source);
+    index->nested = mxp__alloc(source->name_count * sizeof *index->nested);
+    if (source->name_count > 0 && (index->idle == NULL || index->nested == NULL)) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (uint32_t id = 0; id < source->name_count; id++) {
+        const uint8_t style = source->name(source, id).style;
+        index->nested[id] = style == MXP_STYLE_SPAN || style == MXP_STYLE_ADDRESS;
+    }
+    return MXP_OK;
+}
+
+int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
+{
+    *index = (mxp_range_index){.source = process, .reach_ns = REACH_NS};
+    mxp_record_range range;
+    int found, error = look_at_names(index);
+    for (size_t i = 0; error == MXP_OK && (found = process->range(process, i, &range)) != 0; i++) {
+        if (found == 1) {
+            error = add_range(index, i, &range);
+        } else if (found == MXP_EFORMAT) {
+            index->unread_ranges++;
+        } else {
+            error = found;
+        }
+    }
+    order(index);
+    if (error != MXP_OK) {
+        mxp__range_index_fini(index);
+    }
+    return error;
+}
+
+void mxp__range_index_fini(mxp_range_index *index)
+{
+    mxp__free(index->places, index->capacity * sizeof *index->places);
+    mxp__free(index->spans, index->span_capacity * sizeof *index->spans);
+    mxp__free(index->marks, index->mark_capacity * sizeof *index->marks);
+    if (index->source != NULL) {
+        mxp__free(index->idle, index->source->name_count * sizeof *index->idle);
+        mxp__free(index->nested, index->source->name_count * sizeof *index->nested);
+    }
+    *index = (mxp_range_index){0};
+}
+
+size_t mxp__range_index_first(const mxp_range_index *index, size_t begin, int64_t from_ns)
+{
+    size_t low = begin, high = index->count;
+    const uint32_t thread = begin < high ? index->places[begin].thread : 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const mxp_range_place *at = &index->places[middle];
+        if (at->thread == thread && at->base_ns <= from_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low == begin ? begin : low - 1;
+}
+
+size_t mxp__range_index_next_thread(const mxp_range_index *index, size_t begin)
+{
+    size_t low = begin, high = index->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index->places[middle].thread <= index->places[begin].thread) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
