@@ -36,8 +36,11 @@ typedef struct found_census {
 static found_census census_of(const live_events *live)
 {
     found_census found = {0};
-    const mxp_event *event;
-    while ((event = live_events_find(live, MXP_KIND_CENSUS, NULL, found.blocks)) != NULL) {
+    for (size_t i = 0; i < live->count; i++) {
+        const mxp_event *event = &live->events[i];
+        if (event->kind != MXP_KIND_CENSUS) {
+            continue;
+        }
         mxp_memory_view memory;
         mxp__event_memory(event, &memory);
         assert_int_equal(memory.device, DEVICE);

@@ -28,8 +28,8 @@ static mxp_compared_run *add_run(mxp_comparison *comparison, int side, double me
     mxp_compared_run *run = mxp__side_next(&comparison->sides[side]);
     assert_non_null(run);
     comparison->sides[side].count++;
-    run->mean_ns = run->cpu_ns = mean_ns;
-    run->delay_ns = -1;
+    run->mean_ns = mean_ns;
+    run->cpu_ns = run->delay_ns = -1;  // not known, and so not judged
     run->step_count = STEPS;
     return run;
 }
@@ -97,12 +97,12 @@ static void ten_percent_are_found_with_ten_runs_a_side(void **state)
 {
     (void)state;
     for (int in_turn = 0; in_turn < 2; in_turn++) {
-        const outcome seen = experiment(10, 0.1, in_turn, EXPERIMENTS, 200);
-        print_message("10 %%, 10 v 10: slower in %zu of 200; smallest change %.1f %%\n",
+        const outcome seen = experiment(10, 0.1, in_turn, 100, 200);
+        print_message("10 %%, 10 v 10: slower in %zu of 100; smallest change %.1f %%\n",
                       seen.verdicts[MXP_VERDICT_SLOWER], 100 * seen.smallest);
-        assert_true(seen.verdicts[MXP_VERDICT_SLOWER] >= 120);
+        assert_true(seen.verdicts[MXP_VERDICT_SLOWER] >= 60);
         assert_int_equal(seen.verdicts[MXP_VERDICT_FASTER], 0);
-        assert_in_range(seen.held, 180, 199);  // 95 % of 200, three deviations
+        assert_in_range(seen.held, 88, 99);  // 95 % of 100, three deviations
         // 7 % between runs, 12 % of 60 steps that resemble each other: about 7.4 % together.
         assert_true(seen.smallest > 0.08 && seen.smallest < 0.12);
     }

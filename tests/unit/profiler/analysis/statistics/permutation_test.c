@@ -158,7 +158,7 @@ static void a_sample_of_splits_is_near_all_of_them(void **state)
     assert_int_equal(result.splits, MXP__SPLITS_MAX + 1);
     assert_true(fabs(result.p - p) < 4 * sqrt(p * (1 - p) / MXP__SPLITS_MAX));
     assert_int_equal(mxp__permutation_groups(a, 9, b, 9, 0.05, &again), MXP_OK);
-    assert_memory_equal(&result, &again, sizeof result);
+    assert_true(again.p == result.p && again.low == result.low && again.high == result.high);
 }
 
 static void many_pairs_use_more_draws_than_one_word_has_bits(void **state)
