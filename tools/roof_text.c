@@ -260,7 +260,8 @@ static void put_sums(const mxp_roof_shown *shown, mxp_strbuf *out)
     }
     const char *each = shown->choice.steps != NULL ? " a step" : "";
     if (shown->choice.steps != NULL) {
-        mxp__strbuf_printf(out, "%zu steps; ", shown->choice.step_count);
+        mxp__strbuf_printf(out, "%zu step%s; ", shown->choice.step_count,
+                           shown->choice.step_count == 1 ? "" : "s");
     }
     mxp__strbuf_puts(out, "operators run ");
     mxp__put_duration(&shown->screen, (double)shown->roof.run_ns / steps_of(shown), out);

@@ -190,6 +190,16 @@ def test_contributions_add_up_to_the_nanosecond(work):
     assert found["path"][0] == conv
 
 
+def test_rows_too_small_for_a_test_say_so(work):
+    for side, first in (("one", 800), ("two", 850)):
+        tiny = 2_000 if side == "one" else 3_000  # of 1 ms
+        diff_runs.write_side(work / side, 1, NOISE, first=first, base={"conv": 900_000, "tiny": tiny})
+    _, out, _ = diff(work, "one", "--", "two")
+    assert re.search(r"tiny .* small$", out, re.M), out
+    _, out, _ = diff(work, "one/r00.mxp", "--", "two/r00.mxp")  # where nothing is tested, all rows are alike
+    assert "small" not in out
+
+
 def test_new_and_gone_rows_are_rows(work):
     base = {"conv": 700_000, "dense": 200_000, "norm": 90_000}
     diff_runs.write_side(work / "more", 1, NOISE, first=700, base=base)

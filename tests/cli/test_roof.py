@@ -30,7 +30,7 @@ def f32(flops, size):
     return struct.unpack("<Q", struct.pack("<ff", flops, size))[0]
 
 
-def trace(operators=tuple(OPERATORS), machine=None):
+def trace(operators=tuple(OPERATORS), machine=None, one_step=False):
     file = native_file.NativeFile()
     thread = file.thread("worker", end=100_000_000)
     at, number = 1_000_000, 0
@@ -41,6 +41,8 @@ def trace(operators=tuple(OPERATORS), machine=None):
                 native_file.word0("operator", 4, file.origin + at), file.name(name, "operator", "span") | number << 32,
                 ns, 0xFFFF << 48, 0, 0, file.name(shape) << 32 if shape else 0, f32(flops, size)))
             at += ns
+    for number in (1, 2) if one_step else ():
+        file.meta(thread, "step", (number - 1) * at, value=number)
     file.info = [("mxprof_version", VERSION)]
     file.info += [(f"machine.{key}", value) for key, value in (MACHINE if machine is None else machine).items()]
     return file.to_bytes()
@@ -106,6 +108,11 @@ def test_text_says_unknown_and_never_nothing(work):
     assert "64.0%" in convolution and convolution.endswith("f32")
     huge, = [line for line in lines if line.startswith("huge")]
     assert "37.5%" in huge and huge.endswith("memory")
+
+
+def test_one_step_is_one_step(work):
+    (work / "run.mxp").write_bytes(trace(one_step=True))
+    assert "\n1 step; operators run " in roof(work, "--ceilings", "ceilings.txt", "run.mxp").stdout
 
 
 def test_above_105_percent_no_share_is_told(work):

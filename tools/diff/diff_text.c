@@ -214,18 +214,15 @@ static void put_notes(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf
 }
 
 // ---- contributions -----------------------------------------------------------------------------
-static bool stands_out(const mxp_contribution *row)
-{
-    return row->is_told || !row->is_tested;
-}
-
-// "new", "gone", the probability, or that it is noise; empty where nothing was tested.
-static void put_state(const mxp_contribution *row, mxp_strbuf *out)
+// "new", "gone", the probability, or that it is noise or too small for a test; empty where nothing
+// was tested.
+static void put_state(const mxp_contribution *row, bool has_tests, mxp_strbuf *out)
 {
     const bool is_new = row->ns[MXP__BEFORE] == 0, is_gone = row->ns[MXP__AFTER] == 0;
     mxp__strbuf_puts(out, is_new ? "new" : is_gone ? "gone" : "");
-    if (row->is_tested && !row->is_told) {
-        mxp__strbuf_puts(out, is_new || is_gone ? ", noise" : "noise");
+    if (has_tests && !row->is_told) {
+        mxp__strbuf_puts(out, is_new || is_gone ? ", " : "");
+        mxp__strbuf_puts(out, row->is_tested ? "noise" : "small");
     } else if (row->is_tested && !is_new && !is_gone) {
         mxp__put_p(row->adjusted_p, out);
     }
@@ -246,14 +243,14 @@ static void put_times(const mxp_screen *screen, const int64_t *ns, int64_t all_n
 }
 
 static void put_row(const mxp_screen *screen, const mxp_row_key *key, const mxp_contribution *row,
-                    int64_t all_ns, mxp_text_table *table)
+                    int64_t all_ns, bool has_tests, mxp_text_table *table)
 {
     mxp_strbuf name = {0};
     mxp__put_row_name(key, &name);
     mxp__put_label(screen, mxp__strbuf_text(&name), name.length, mxp__text_cell(table));
     put_times(screen, row->ns, all_ns, table);
-    put_state(row, mxp__text_cell(table));
-    mxp__text_row(table, stands_out(row) ? MXP_LOOK_PLAIN : MXP_LOOK_FAINT);
+    put_state(row, has_tests, mxp__text_cell(table));
+    mxp__text_row(table, row->is_told || !has_tests ? MXP_LOOK_PLAIN : MXP_LOOK_FAINT);
     mxp__strbuf_fini(&name);
 }
 
@@ -293,12 +290,13 @@ static void put_contributions(const mxp_screen *screen, const mxp_diff *diff, mx
     const mxp_contributions *found = &diff->contributions;
     const int64_t change_ns = found->ns[MXP__AFTER] - found->ns[MXP__BEFORE];
     const int64_t all_ns = has_shares(&diff->comparison.wall) ? change_ns : 0;
+    const bool has_tests = diff->comparison.wall.test.splits > 0;
     mxp_text_table table;
     mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof *columns);
     const size_t shown = found->count < diff->rows_shown ? found->count : diff->rows_shown;
     for (size_t i = 0; i < shown; i++) {
         put_row(screen, &diff->comparison.rows.path.all[found->all[i].row], &found->all[i], all_ns,
-                &table);
+                has_tests, &table);
     }
     put_others(screen, found, shown, all_ns, &table);
     mxp__strbuf_puts(mxp__text_cell(&table), "a step");
