@@ -127,6 +127,7 @@ class FirstSteps:
         if self.left > 0:
             self.begin()
         else:
+            profiler.step_end()
             mx.nd.waitall()
             profiler.set_state("stop")
 
