@@ -23,6 +23,7 @@ static int make_one_step(mxp_explained *of)
         return mxp__fail_memory(memory_for);
     }
     steps->count = 1;
+    steps->thread = MXP__PATH_ANY_THREAD;
     steps->all[0] = (mxp_step_window){.mark_ns = from_ns,
                                       .begin_ns = from_ns,
                                       .end_ns = until_ns,

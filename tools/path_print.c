@@ -193,6 +193,19 @@ static void put_longest(const mxp_path_view *view, const mxp_steps *steps, const
     }
 }
 
+// Of several threads only one is where a window without steps ends.
+static void put_from_thread(const mxp_path_view *view, const mxp_screen *screen, mxp_strbuf *out)
+{
+    const mxp_source *source = view->process;
+    if (source->thread_count < 2 || view->from_thread >= source->thread_count) {
+        return;
+    }
+    const mxp_name_view name = source->name(source, source->threads[view->from_thread].name);
+    mxp__strbuf_puts(out, ", back from the end of thread \"");
+    mxp__put_label(screen, name.text, name.length, out);
+    mxp__strbuf_putc(out, '"');
+}
+
 static void put_head(const mxp_path_view *view, const mxp_steps *steps, const mxp_screen *screen,
                      mxp_strbuf *out)
 {
@@ -204,6 +217,9 @@ static void put_head(const mxp_path_view *view, const mxp_steps *steps, const mx
         mxp__strbuf_printf(out, "%zu steps, each ", view->choice->step_count);
     }
     mxp__put_duration(screen, (double)view->rows.total_ns / (double)view->rows.steps, out);
+    if (view->choice->steps == NULL) {
+        put_from_thread(view, screen, out);
+    }
     mxp__strbuf_puts(out, " =\n    ");
     put_kinds(view, screen, out);
 }

@@ -77,30 +77,6 @@ static int add_step(void *context, const mxp_graph *graph, const mxp_steps *step
     return add_path(view, graph, step, path);
 }
 
-// The thread from which a window without steps is walked: the one that did something last.
-static uint32_t last_thread(const mxp_graph *graph)
-{
-    uint32_t found = 0;
-    int64_t latest_ns = INT64_MIN;
-    for (uint32_t i = 0; i < graph->thread_count; i++) {
-        const mxp_graph_thread *thread = &graph->threads[i];
-        if (thread->role == MXP__ROLE_WORKER) {
-            continue;
-        }
-        // The last piece is what comes after all spans.
-        const int64_t host_ns =
-            thread->host_count > 0 ? thread->hosts[thread->host_count - 1].begin_ns : INT64_MIN;
-        const int64_t wait_ns =
-            thread->wait_count > 0 ? thread->waits[thread->wait_count - 1].end_ns : INT64_MIN;
-        const int64_t ns = host_ns > wait_ns ? host_ns : wait_ns;
-        if (ns > latest_ns) {
-            latest_ns = ns;
-            found = i;
-        }
-    }
-    return found;
-}
-
 static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
 {
     const int64_t from_ns = view->choice->from_ns, until_ns = view->choice->until_ns;
@@ -111,7 +87,8 @@ static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
         mxp__graph_fini(&graph);
         return error;
     }
-    error = mxp__path_walk(&graph, from_ns, until_ns, last_thread(&graph), &path);
+    view->from_thread = mxp__path_window_thread(&graph);
+    error = mxp__path_walk(&graph, from_ns, until_ns, view->from_thread, &path);
     if (error == MXP_OK) {
         error = mxp__path_split(&graph, &path);
     }

@@ -35,6 +35,7 @@ typedef struct mxp_path_view {
     uint64_t cut_ops;
     bool has_waits;
     int64_t begin_ns;  // of the first window
+    uint32_t from_thread;  // where the walk of a window without steps began
     // What each step needs at least, added up: operators' runs shared by the workers, the longest
     // chain of them, the program itself.
     bool has_bounds;

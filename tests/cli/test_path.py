@@ -107,6 +107,19 @@ def test_all_time_begins_with_the_span_around_the_first_record(tmp_path):
         ("main", 20 * US), ("read", 20 * US), ("main", 40 * US)]
 
 
+def test_a_window_without_steps_is_of_one_thread_for_all_commands(tmp_path):
+    file = native_file.NativeFile()
+    main, worker = file.thread("main"), file.thread("worker")
+    file.span(main, file.name("accept", "program", "span"), 10 * US, 20 * US)
+    file.span(worker, file.name("handle", "program", "span"), 20 * US, 100 * US)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    assert 'window of 90.0 µs, back from the end of thread "worker" =' in run(path).stdout
+    explained = subprocess.run([BUILD / "mxprof", "explain", path], capture_output=True, text=True, check=False,
+                               env=dict(os.environ, LC_ALL="C.UTF-8"))
+    assert explained.returncode == 3 and "of the path: span 88.9%; the largest row handle 88.9%" in explained.stdout
+
+
 def test_where_nothing_is_recorded_is_no_path(tmp_path):
     empty = tmp_path / "empty.mxp"
     empty.write_bytes(native_file.empty().to_bytes())

@@ -57,6 +57,12 @@ typedef struct mxp_path {
     size_t spare_capacity;
 } mxp_path;
 
+// Steps of this thread are windows of which nothing says whose they are.
+#define MXP__PATH_ANY_THREAD UINT32_MAX
+// The thread from which a window without steps is walked: the one that pushed most of its
+// operators, or else that did something last.
+uint32_t mxp__path_window_thread(const mxp_graph *graph);
+
 // Walks [from_ns, to_ns) of the graph, which holds it, back from the operator that ends at to_ns,
 // or else from `thread`. MXP_ENOMEM.
 int mxp__path_walk(const mxp_graph *graph, int64_t from_ns, int64_t to_ns, uint32_t thread,

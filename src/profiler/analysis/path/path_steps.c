@@ -2,6 +2,7 @@
 // The paths of many steps, with the graph of as many at once as memory allows.
 #include <assert.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/path/path.h"
 
@@ -18,6 +19,47 @@ typedef struct batch {
     void *context;
 } batch;
 
+// ---- windows without steps ---------------------------------------------------------------------
+static uint32_t last_thread(const mxp_graph *graph)
+{
+    uint32_t found = 0;
+    int64_t latest_ns = INT64_MIN;
+    for (uint32_t i = 0; i < graph->thread_count; i++) {
+        const mxp_graph_thread *thread = &graph->threads[i];
+        if (thread->role == MXP__ROLE_WORKER) {
+            continue;
+        }
+        // The last piece is what comes after all spans.
+        const int64_t host_ns =
+            thread->host_count > 0 ? thread->hosts[thread->host_count - 1].begin_ns : INT64_MIN;
+        const int64_t wait_ns =
+            thread->wait_count > 0 ? thread->waits[thread->wait_count - 1].end_ns : INT64_MIN;
+        const int64_t ns = host_ns > wait_ns ? host_ns : wait_ns;
+        if (ns > latest_ns) {
+            latest_ns = ns;
+            found = i;
+        }
+    }
+    return found;
+}
+
+uint32_t mxp__path_window_thread(const mxp_graph *graph)
+{
+    const size_t bytes = graph->thread_count * sizeof(size_t);
+    size_t *pushes = mxp__alloc(bytes), most = 0;
+    uint32_t found = UINT32_MAX;
+    for (size_t i = 0; pushes != NULL && i < graph->op_count; i++) {
+        const uint32_t thread = graph->ops[i].push_thread;
+        if (thread < graph->thread_count && ++pushes[thread] > most) {
+            most = pushes[thread];
+            found = thread;
+        }
+    }
+    mxp__free(pushes, bytes);
+    return found == UINT32_MAX ? last_thread(graph) : found;
+}
+
+// ---- steps -------------------------------------------------------------------------------------
 static bool is_chosen(const batch *of, size_t step)
 {
     return of->chosen == NULL || of->chosen[step];
@@ -26,13 +68,16 @@ static bool is_chosen(const batch *of, size_t step)
 static int walk_steps(const batch *of, const mxp_graph *graph, mxp_path *path, size_t first,
                       size_t end)
 {
+    const uint32_t thread = of->steps->thread == MXP__PATH_ANY_THREAD
+                                ? mxp__path_window_thread(graph)
+                                : of->steps->thread;
     int error = MXP_OK;
     for (size_t i = first; error == MXP_OK && i < end; i++) {
         const mxp_step_window *step = &of->steps->all[i];
         if (!is_chosen(of, i)) {
             continue;
         }
-        error = mxp__path_walk(graph, step->begin_ns, step->end_ns, of->steps->thread, path);
+        error = mxp__path_walk(graph, step->begin_ns, step->end_ns, thread, path);
         if (error == MXP_OK) {
             error = mxp__path_split(graph, path);
         }

@@ -23,7 +23,6 @@ typedef struct pending_span {
 typedef struct thread_state {
     pending_span *pending;
     size_t count, capacity;
-    uint64_t pushes;
 } thread_state;
 
 typedef struct row_place {
@@ -240,10 +239,7 @@ static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event
     const uint64_t *words = event->words;
     const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
     const uint64_t push_ticks = ticks_before(event, words[3]);
-    const uint32_t push_thread = (uint32_t)(words[3] >> 48), scope = (uint32_t)words[6];
-    if (push_thread < self->source->thread_count) {
-        self->threads[push_thread].pushes++;
-    }
+    const uint32_t scope = (uint32_t)words[6];
     if (error != MXP_OK || !is_chosen(self, push_ticks, event->begin_ns) ||
         !is_wanted(self, event, scope, phase)) {
         return error;
@@ -352,15 +348,6 @@ static void pass_fini(pass *self)
     mxp__id_map_fini(&self->operator_rows);
 }
 
-static uint32_t thread_that_pushed_most(const pass *self)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 1; i < self->source->thread_count; i++) {
-        most = self->threads[i].pushes > self->threads[most].pushes ? i : most;
-    }
-    return most;
-}
-
 int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
                        const mxp_filter *filter)
 {
@@ -373,7 +360,6 @@ int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choic
     if (error == MXP_OK) {
         rows->steps += choice->step_count;
         rows->wall_ns += choice->wall_ns;
-        rows->pusher = thread_that_pushed_most(&self);
     }
     pass_fini(&self);
     return error;
@@ -404,8 +390,8 @@ static int add_path_row(pass *self, const mxp_path_row *path)
     return error;
 }
 
-static int path_of(mxp_source *process, const mxp_choice *choice, uint32_t thread,
-                   uint64_t limit_bytes, mxp_path_rows *path)
+static int path_of(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                   mxp_path_rows *path)
 {
     if (choice->steps != NULL) {
         return mxp__path_rows_of_steps(process, choice->of, choice->steps, limit_bytes, path);
@@ -415,7 +401,7 @@ static int path_of(mxp_source *process, const mxp_choice *choice, uint32_t threa
     mxp_steps one = *choice->of;
     one.all = &step;
     one.count = 1;
-    one.thread = thread;
+    one.thread = MXP__PATH_ANY_THREAD;
     return mxp__path_rows_of_steps(process, &one, NULL, limit_bytes, path);
 }
 
@@ -424,7 +410,7 @@ int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_
 {
     pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
     mxp_path_rows path = {0};
-    int error = path_of(process, choice, rows->pusher, limit_bytes, &path);
+    int error = path_of(process, choice, limit_bytes, &path);
     if (error == MXP_OK) {
         error = pass_init(&self);
     }

@@ -40,7 +40,6 @@ typedef struct mxp_time_rows {
     mxp_id_map places;
     uint64_t steps;  // chosen ones
     uint64_t wall_ns;  // of the windows
-    uint32_t pusher;  // of the last process: the thread that pushed most operators
     uint64_t operators, spans;  // that were chosen, filtered ones left out
     // What is on the path but in no row: by kind (MXP__PATH_*), of the program's threads.
     bool has_path;
