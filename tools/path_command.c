@@ -3,17 +3,14 @@
 #include <mxprof/error.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "each_window.h"
 #include "path_view.h"
-#include "profiler/trace/merge.h"
-#include "selection.h"
 
 static const char help[] =
-    "mxprof path prints the critical path: what the time of a step is made of, if one goes back\n"
-    "from its end to what each thing waited for last. It fills a step without a gap. What is not "
-    "on\n"
-    "it may become faster, and no step does.\n"
+    "mxprof path prints the critical path: what the time of a step is made of, if one goes\n"
+    "back from its end to what each thing waited for last. It fills a step without a gap. What\n"
+    "is not on it may become faster, and no step does.\n"
     "\n"
     "usage: mxprof path [OPTIONS] FILE\n"
     "\n" MXP_WINDOW_HELP "  --pieces        all pieces in --json also of many steps\n"
@@ -42,22 +39,12 @@ static const char help[] =
     "in the trace\n";
 
 typedef struct path_options {
-    mxp_selection selection;
-    int json, pieces, unit;
-    const char *memory, *trace;
-    uint64_t limit_bytes;
+    mxp_window_options window;
+    int pieces;
+    const char *trace;
 } path_options;
 
-typedef struct path_run {
-    const mxp_command *self;
-    path_options *options;
-    bool is_one;  // process
-    mxp_screen screen;
-    mxp_strbuf out;
-    mxp_json json;
-} path_run;
-
-static void print_view(path_run *run, const mxp_path_view *view, const mxp_steps *steps)
+static void print_view(mxp_each_window *run, const mxp_path_view *view, const mxp_steps *steps)
 {
     if (run->options->json) {
         mxp__json_object(&run->json, NULL);
@@ -69,135 +56,71 @@ static void print_view(path_run *run, const mxp_path_view *view, const mxp_steps
 }
 
 // The exit code; of one of several processes -1 after a line in its place.
-static int tell_empty(path_run *run)
+static int tell_empty(mxp_each_window *run)
 {
     static const char line[] = "nothing is recorded in this window: it has no path\n";
     if (run->is_one) {
-        fprintf(stderr, "mxprof %s: %s", run->self->name, line);
+        fprintf(stderr, "mxprof %s: %s", run->command->name, line);
         return MXP_EXIT_UNKNOWN;
     }
     mxp__strbuf_puts(&run->out, line);
     return -1;
 }
 
-// -1, or the exit code after an error line.
-static int view_choice(path_run *run, mxp_source *process, const mxp_steps *steps,
-                       const mxp_choice *choice)
+static int show_view(mxp_each_window *run, mxp_path_view *view, const mxp_steps *steps)
 {
-    const path_options *options = run->options;
-    const bool is_one = choice->step_count == 1 || (choice->steps == NULL && options->json);
-    const bool keeps = options->pieces || options->trace != NULL || is_one;
-    mxp_path_view view;
-    int error = mxp__path_view_make(process, steps, choice, options->limit_bytes, keeps, &view);
-    if (error != MXP_OK) {
-        return mxp__command_failed(run->self);
+    const path_options *options = run->context;
+    if (mxp__path_view_is_empty(view) && !run->options->json) {
+        return tell_empty(run);
     }
-    int code = -1;
-    if (mxp__path_view_is_empty(&view) && !options->json) {
-        code = tell_empty(run);
-        mxp__path_view_fini(&view);
+    if (view->choice->steps != NULL &&
+        mxp__path_view_bound(view, steps, run->options->limit_bytes) != MXP_OK) {
+        return mxp__command_failed(run->command);
+    }
+    const int code = options->trace == NULL
+                         ? MXP_EXIT_FINE
+                         : mxp__path_view_trace(run->command, view, options->trace);
+    if (code != MXP_EXIT_FINE) {
         return code;
     }
-    if (choice->steps != NULL &&
-        mxp__path_view_bound(&view, steps, options->limit_bytes) != MXP_OK) {
-        code = mxp__command_failed(run->self);
-    } else if (options->trace != NULL) {
-        code = mxp__path_view_trace(run->self, &view, options->trace);
-        code = code == MXP_EXIT_FINE ? -1 : code;
+    if (options->trace == NULL || strcmp(options->trace, "-") != 0) {
+        print_view(run, view, steps);
     }
-    if (code < 0 && (options->trace == NULL || strcmp(options->trace, "-") != 0)) {
-        print_view(run, &view, steps);
+    return -1;
+}
+
+static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
+                const mxp_choice *choice)
+{
+    const path_options *options = run->context;
+    const bool is_one = choice->step_count == 1 || (choice->steps == NULL && run->options->json);
+    const bool keeps = options->pieces || options->trace != NULL || is_one;
+    mxp_path_view view;
+    int error =
+        mxp__path_view_make(process, steps, choice, run->options->limit_bytes, keeps, &view);
+    if (error != MXP_OK) {
+        return mxp__command_failed(run->command);
     }
+    const int code = show_view(run, &view, steps);
     mxp__path_view_fini(&view);
-    return code;
-}
-
-// -1, or the exit code after an error line.
-static int view_process(path_run *run, mxp_source *process)
-{
-    const path_options *options = run->options;
-    mxp_steps steps;
-    mxp_choice choice;
-    if (mxp__steps_find(process, &steps) != MXP_OK) {
-        return mxp__command_failed(run->self);
-    }
-    int code = mxp__selection_window(run->self, &options->selection, &steps, &choice);
-    if (code < 0) {
-        code = view_choice(run, process, &steps, &choice);
-        mxp__choice_fini(&choice);
-    }
-    mxp__steps_fini(&steps);
-    return code;
-}
-
-static int view_processes(path_run *run, mxp_input *input)
-{
-    int code = -1;
-    run->is_one = input->source->process_count == 0;
-    if (run->options->json) {
-        run->json.out = &run->out;
-        mxp__json_object(&run->json, NULL);
-        mxp__json_array(&run->json, "processes");
-    }
-    for (size_t i = 0; code < 0; i++) {
-        mxp_source *process = mxp__source_process(input->source, i);
-        if (process == NULL) {
-            break;
-        }
-        if (!run->is_one && !run->options->json) {
-            mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n", process->pid);
-        }
-        code = view_process(run, process);
-    }
-    if (run->options->json) {
-        mxp__json_end(&run->json);
-        mxp__json_end(&run->json);
-    }
-    return code;
-}
-
-static int path_of_file(const mxp_command *self, const char *file, path_options *options)
-{
-    mxp_input input;
-    path_run run = {.self = self, .options = options};
-    if (mxp__input_open(self, file, &input) != MXP_OK) {
-        return MXP_EXIT_ERROR;
-    }
-    mxp__screen_look(STDOUT_FILENO, &run.screen);
-    run.screen.unit = options->unit;
-    int code = view_processes(&run, &input);
-    if (code < 0) {
-        code = mxp__output_print(self, &run.out);
-    }
-    code = mxp__input_end(&input, code);
-    mxp__strbuf_fini(&run.out);
-    mxp__input_close(&input);
     return code;
 }
 
 static int run(const mxp_command *self, int count, char **arguments)
 {
-    path_options chosen = {.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    path_options chosen = {0};
     const mxp_option options[] = {
-        MXP_WINDOW_OPTIONS(&chosen.selection),
+        MXP_EACH_WINDOW_OPTIONS(&chosen.window),
         {.name = "--pieces", .number = &chosen.pieces},
         {.name = "--trace", .text = &chosen.trace},
-        {.name = "--memory", .text = &chosen.memory},
-        {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
-        {.name = "--json", .number = &chosen.json},
         {.name = NULL},
     };
     const char *file;
     int code = mxp__options_parse(self, options, count, arguments, &file);
     if (code < 0) {
-        code = mxp__selection_check(self, &chosen.selection);
+        code = mxp__window_options_check(self, &chosen.window);
     }
-    size_t mib = 0;
-    if (code < 0 && chosen.memory != NULL) {
-        code = mxp__count_option(self, "--memory", chosen.memory, &mib);
-        chosen.limit_bytes = (uint64_t)mib << 20;
-    }
-    return code >= 0 ? code : path_of_file(self, file, &chosen);
+    return code >= 0 ? code : mxp__each_window(self, file, &chosen.window, look, &chosen);
 }
 
 const mxp_command mxp__command_path = {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// See each_window.h.
+#include "each_window.h"
+
+#include <mxprof/error.h>
+#include <unistd.h>
+
+#include "profiler/analysis/graph/graph.h"
+#include "profiler/trace/merge.h"
+
+int mxp__window_options_check(const mxp_command *command, mxp_window_options *options)
+{
+    size_t mib = 0;
+    options->limit_bytes = MXP__GRAPH_BYTES_MAX;
+    int code = mxp__selection_check(command, &options->selection);
+    if (code < 0 && options->memory != NULL) {
+        code = mxp__count_option(command, "--memory", options->memory, &mib);
+        options->limit_bytes = (uint64_t)mib << 20;
+    }
+    return code;
+}
+
+static int look_at_process(mxp_each_window *run, mxp_source *process, mxp_window_look *look)
+{
+    mxp_steps steps;
+    mxp_choice choice;
+    if (mxp__steps_find(process, &steps) != MXP_OK) {
+        return mxp__command_failed(run->command);
+    }
+    int code = mxp__selection_window(run->command, &run->options->selection, &steps, &choice);
+    if (code < 0) {
+        code = look(run, process, &steps, &choice);
+        mxp__choice_fini(&choice);
+    }
+    mxp__steps_fini(&steps);
+    return code;
+}
+
+static int look_at_all(mxp_each_window *run, mxp_source *source, mxp_window_look *look)
+{
+    int code = -1;
+    run->is_one = source->process_count == 0;
+    for (size_t i = 0; code < 0; i++) {
+        mxp_source *process = mxp__source_process(source, i);
+        if (process == NULL) {
+            break;
+        }
+        if (!run->is_one && !run->options->json) {
+            mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n",
+                               (unsigned)process->pid);
+        }
+        code = look_at_process(run, process, look);
+    }
+    return code;
+}
+
+int mxp__each_window(const mxp_command *command, const char *file,
+                     const mxp_window_options *options, mxp_window_look *look, void *context)
+{
+    mxp_input input;
+    mxp_each_window run = {.command = command, .options = options, .context = context};
+    if (mxp__input_open(command, file, &input) != MXP_OK) {
+        return MXP_EXIT_ERROR;
+    }
+    mxp__screen_look(STDOUT_FILENO, &run.screen);
+    run.screen.unit = options->unit;
+    if (options->json) {
+        run.json.out = &run.out;
+        mxp__json_object(&run.json, NULL);
+        mxp__json_array(&run.json, "processes");
+    }
+    int code = look_at_all(&run, input.source, look);
+    if (options->json) {
+        mxp__json_end(&run.json);
+        mxp__json_end(&run.json);
+    }
+    if (code < 0) {
+        code = mxp__output_print(command, &run.out);
+    }
+    code = mxp__input_end(&input, code);
+    mxp__strbuf_fini(&run.out);
+    mxp__input_close(&input);
+    return code;
+}
