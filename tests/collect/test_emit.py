@@ -330,14 +330,15 @@ profiler.dump()
 """
 
 
-def test_operators_and_calls_of_the_runtime_are_sent_as_they_are_recorded(made, tmp_path):
+def test_spans_of_the_runtime_are_sent_as_they_are_recorded(made, tmp_path):
     environment = dict(os.environ, PYTHONPATH=str(SOURCE / "python"), MXNET_LIBRARY_PATH=str(BUILD / "libmxnet.so"),
                        ITT_LOG=str(tmp_path / "itt"), NVTX_LOG=str(tmp_path / "nvtx"),
                        **{ITT: str(made / "itt_log"), NVTX: str(made / "nvtx_log")})
     subprocess.run([sys.executable, "-c", PROGRAM], env=environment, cwd=tmp_path, check=True, timeout=60)
     events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
     recorded = collections.Counter((event["cat"], event["name"]) for event in events
-                                   if event["ph"] in "BX" and event["cat"] in ("operator", "MXNET_C_API"))
+                                   if event["ph"] in "BX" and event["cat"] in ("operator", "MXNET_C_API", "memory"))
+    assert recorded["memory", "from system"] > 0
     assert recorded["operator", "_mul_scalar"] == recorded["operator", "_plus_scalar"] == 20
     calls = [Call(*line.split("\t")) for line in (tmp_path / "itt").read_text().splitlines()]
     tasks = collections.Counter((call.domain, call.name) for call in calls if call.function == "task_begin")
