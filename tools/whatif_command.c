@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof whatif: what steps would take if something were changed.
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,8 @@ typedef struct whatif_options {
 typedef struct whatif_run {
     const mxp_command *self;
     whatif_options *options;
+    bool is_several;  // processes
+    size_t told;  // of them
     mxp_screen screen;
     mxp_strbuf out;
     mxp_json json;
@@ -282,7 +285,9 @@ static int try_candidates(whatif_run *run, mxp_source *process, const mxp_steps 
     return error == MXP_OK ? -1 : failed(run->self, error);
 }
 
-// -1, or the exit code after an error line.
+static const char no_operators[] = "there are no operators in it, so nothing can be predicted\n";
+
+// -1, or the exit code after an error line. Of several processes some may have no operators.
 static int look_at_process(whatif_run *run, mxp_source *process)
 {
     const whatif_options *options = run->options;
@@ -291,6 +296,12 @@ static int look_at_process(whatif_run *run, mxp_source *process)
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(run->self);
     }
+    if (run->is_several && steps.operators == 0) {
+        mxp__strbuf_puts(&run->out, options->json ? "" : no_operators);
+        mxp__steps_fini(&steps);
+        return -1;
+    }
+    run->told++;
     int code = mxp__selection_window(run->self, &options->selection, &steps, &choice);
     if (code < 0) {
         mxp_steps looked_at = steps;
@@ -311,6 +322,7 @@ static int look_at_process(whatif_run *run, mxp_source *process)
 static int look_at_processes(whatif_run *run, mxp_input *input)
 {
     int code = -1;
+    run->is_several = input->source->process_count > 0;
     if (run->options->json) {
         run->json.out = &run->out;
         mxp__json_object(&run->json, NULL);
@@ -321,10 +333,14 @@ static int look_at_processes(whatif_run *run, mxp_input *input)
         if (process == NULL) {
             break;
         }
-        if (input->source->process_count > 0 && !run->options->json) {
+        if (run->is_several && !run->options->json) {
             mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n", process->pid);
         }
         code = look_at_process(run, process);
+    }
+    if (code < 0 && run->told == 0) {
+        fprintf(stderr, "mxprof %s: %s", run->self->name, no_operators);
+        return MXP_EXIT_UNKNOWN;
     }
     if (run->options->json) {
         mxp__json_end(&run->json);

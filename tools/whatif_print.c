@@ -107,7 +107,7 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
     }
     if (cores) {
         mxp__strbuf_puts(out, "c other operators run beside one another than recorded; what they "
-                              "take from each other\n  (cores, caches) is guessed as 5 % of the "
+                              "take from\n  each other (cores, caches) is guessed as 5 % of the "
                               "gain.\n");
     }
     if (nothing) {
@@ -130,7 +130,7 @@ void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *o
         {"interval", MXP_COLUMN_RIGHT, 1}, {"", MXP_COLUMN_LEFT, 3}};
     mxp__strbuf_printf(out, "%zu step%s", result->count, result->count == 1 ? " of " : "s, mean ");
     mxp__put_duration(screen, result->mean_ns, out);
-    mxp__strbuf_puts(out, "; replayed without a change they come out to the nanosecond\n");
+    mxp__strbuf_puts(out, "; replayed unchanged they come out to the nanosecond\n");
     if (result->left_out > 0) {
         mxp__strbuf_printf(out, "%zu left out: records or the end are missing\n", result->left_out);
     }

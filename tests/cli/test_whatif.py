@@ -158,6 +158,28 @@ def test_what_cannot_be_known_is_refused(write, file, reason):
     assert result.returncode == 3 and reason in result.stderr and result.stdout == "", result.stderr
 
 
+def test_processes_without_operators_are_passed_over(tmp_path):
+    (tmp_path / "a.mxp").write_bytes(native_file.sample().to_bytes())
+    file = trace()
+    file.pid = 99
+    (tmp_path / "b.mxp").write_bytes(file.to_bytes())
+    shown = run(tmp_path, "--name", "A=0.5")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.count("no operators") == 1 and "6 steps, mean 618 µs" in shown.stdout
+    assert len(json.loads(run(tmp_path, "--json").stdout)["processes"]) == 1
+    (tmp_path / "b.mxp").unlink()
+    file = native_file.sample()
+    file.pid = 99
+    (tmp_path / "b.mxp").write_bytes(file.to_bytes())
+    shown = run(tmp_path)
+    assert shown.returncode == 3 and shown.stdout == "" and "no operators" in shown.stderr
+
+
+def test_lines_fit_80_columns(write):
+    shown = run(write(trace(early=5 * US, related=False)), "--workers", "2").stdout
+    assert "\nc other operators" in shown and max(map(len, shown.splitlines())) < 80
+
+
 def test_losses_everywhere_are_refused(write):
     file = trace()
     file.losses = [(1, 1, 5, 0, (100 + STEPS * LENGTH) * US)]
