@@ -68,12 +68,43 @@ static void leave_out_broken(const mxp_steps *steps, mxp_choice *choice)
             choice->steps[i] = false;
             choice->step_count--;
             choice->incomplete++;
+            choice->reasons |= mxp__step_reasons(step);
             choice->wall_ns -= (uint64_t)(step->end_ns - step->begin_ns);
         }
     }
 }
 
-// -1, or the exit code after an error line.
+static size_t whole_steps_within(const mxp_steps *steps, const mxp_choice *choice)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        const mxp_step_window *step = &steps->all[i];
+        count += step->begin_ns >= choice->from_ns && step->end_ns <= choice->until_ns &&
+                 mxp__step_is_plain(step);
+    }
+    return count;
+}
+
+// Why nothing can be said of what was chosen, after an error line; -1: something can.
+static int cannot_explain(const explain_options *options, const mxp_source *process,
+                          const mxp_steps *steps, const mxp_choice *choice)
+{
+    if (choice->is_forced && !options->force) {
+        fprintf(stderr,
+                "mxprof explain: no step of process %u is whole: records were lost, or recording "
+                "paused or stopped in it; --force takes them all the same\n",
+                (unsigned)process->pid);
+        return MXP_EXIT_UNKNOWN;
+    }
+    if (choice->steps == NULL && steps->count > 0 && whole_steps_within(steps, choice) == 0) {
+        fprintf(stderr, "mxprof explain: no whole step lies from %.9g s to %.9g s\n",
+                (double)choice->from_ns / 1e9, (double)choice->until_ns / 1e9);
+        return MXP_EXIT_UNKNOWN;
+    }
+    return -1;
+}
+
+// -1, or the exit code after an error line. Where nothing is recorded there is nothing to say.
 static int take_process(const mxp_command *self, const explain_options *options,
                         mxp_source *process, mxp_explain_view *view)
 {
@@ -90,14 +121,11 @@ static int take_process(const mxp_command *self, const explain_options *options,
     if (!options->force) {
         leave_out_broken(&steps, &choice);
     }
-    if (choice.is_forced && !options->force) {
-        fprintf(stderr,
-                "mxprof explain: no step of process %u is whole: records were lost, or recording "
-                "paused or stopped in it; --force takes them all the same\n",
-                (unsigned)process->pid);
+    code = cannot_explain(options, process, &steps, &choice);
+    if (code >= 0 || steps.operators + steps.spans + steps.waits + steps.count == 0) {
         mxp__choice_fini(&choice);
         mxp__steps_fini(&steps);
-        return MXP_EXIT_UNKNOWN;
+        return code;
     }
     return mxp__explain_view_add(view, process, &steps, &choice, options->limit_bytes) == MXP_OK
                ? -1
@@ -120,6 +148,10 @@ static int take_processes(const mxp_command *self, const explain_options *option
     int code = -1;
     for (size_t i = 0; code < 0 && i < count; i++) {
         code = take_process(self, options, mxp__source_process(input->source, i), view);
+    }
+    if (code < 0 && view->count == 0) {
+        fprintf(stderr, "mxprof explain: nothing is recorded in it\n");
+        return mxp__input_end(input, MXP_EXIT_UNKNOWN);
     }
     if (code < 0 && mxp__explain_view_pair(view) != MXP_OK) {
         code = mxp__command_failed(self);

@@ -274,6 +274,18 @@ static const char *plural(uint64_t count)
     return count == 1 ? " is" : "s are";
 }
 
+static void put_reasons(unsigned reasons, mxp_strbuf *out)
+{
+    static const char *const words[] = {"records lost", "a pause", "no end"};  // by MXP_STEP_*
+    const char *before = "";
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if ((reasons >> i & 1) != 0) {
+            mxp__strbuf_printf(out, "%s%s", before, words[i]);
+            before = ", ";
+        }
+    }
+}
+
 static void put_left_out(const mxp_explained *of, mxp_strbuf *out)
 {
     const mxp_choice *choice = &of->choice;
@@ -281,8 +293,10 @@ static void put_left_out(const mxp_explained *of, mxp_strbuf *out)
         mxp__strbuf_printf(out, " %zu first-run steps are left out.", choice->first_run);
     }
     if (choice->incomplete > 0 && !choice->is_forced) {
-        mxp__strbuf_printf(out, " %zu step%s left out: records lost, a pause, or no end.",
-                           choice->incomplete, plural(choice->incomplete));
+        mxp__strbuf_printf(out, " %zu step%s left out: ", choice->incomplete,
+                           plural(choice->incomplete));
+        put_reasons(choice->reasons, out);
+        mxp__strbuf_putc(out, '.');
     }
     if (choice->is_forced) {
         mxp__strbuf_puts(out, " No step is whole: records were lost, or recording paused.");
@@ -301,8 +315,10 @@ static void put_missing(const mxp_explain_view *view, const mxp_explained *of, m
         unknown_ns += row->kind == MXP__PATH_UNKNOWN ? row->total_ns : 0;
     }
     if (of->facts.operators == 0) {
-        mxp__strbuf_puts(out, " No operators are recorded: the path is the steps' thread, by "
-                              "nesting; causes that need dependencies were not looked for.");
+        mxp__strbuf_printf(out,
+                           " No operators are recorded: the path is %s thread, by nesting; "
+                           "causes that need dependencies were not looked for.",
+                           of->is_marked ? "the steps'" : "one");
     } else if (!of->facts.has_waits && !view->is_imported) {
         mxp__strbuf_puts(out, " Waits have no records (an older library): taken from calls.");
     }
@@ -371,7 +387,7 @@ static void put_quality(const mxp_explain_view *view, const mxp_explained *of,
     }
     if (facts->record_cost_ns > 0) {
         mxp__put_duration(screen, own_ns, out);
-        mxp__strbuf_puts(out, " a step (");
+        mxp__strbuf_puts(out, of->is_marked ? " a step (" : " (");
         mxp__put_percent(share_of(of, own_ns), out);
         mxp__strbuf_puts(out, "); run delay ");
     } else {

@@ -194,7 +194,27 @@ def test_steps_with_losses_are_left_out_also_of_those_asked_for(tmp_path):
 def test_no_such_step_is_a_wrong_call(tmp_path):
     path = write(stepped([5] * 10), tmp_path / "a.mxp")
     assert "0 to 10" in run("explain", "--step", "900", path, code=2).stderr
-    assert run("explain", "--from", "+1ms", "--until", "+2ms", path, code=1).stderr
+    told = run("explain", "--from", "+1ms", "--until", "+2ms", path, code=3).stderr
+    assert told == "mxprof explain: no whole step lies from 0.001 s to 0.003 s\n"
+
+
+def test_of_nothing_nothing_is_explained(tmp_path):
+    empty, some = tmp_path / "empty.mxp", tmp_path / "some.mxp"
+    assert "nothing is recorded" in run("explain", write(native_file.NativeFile(pid=11), empty), code=3).stderr
+    write(stepped([5] * 10), some)
+    assert "10 steps, 5.00 ms each" in run("explain", empty, some).stdout
+    some.write_bytes(empty.read_bytes()[:200])
+    assert "nothing is recorded" in run("explain", some, code=1).stderr
+
+
+def test_the_reason_of_what_is_left_out_is_told(tmp_path):
+    trace = stepped([5] * 20)
+    path = write(trace, tmp_path / "a.mxp")
+    assert "1 step is left out: no end." in " ".join(run("explain", path).stdout.split())
+    trace.losses.append((0, 2, 7, 41 * MS, 43 * MS))
+    path = write(trace, tmp_path / "b.mxp")
+    assert "1 step is left out: records lost." in " ".join(run("explain", "--step", "0:19", path).stdout.split())
+    assert "2 steps are left out: records lost, no end." in " ".join(run("explain", path).stdout.split())
 
 
 def test_a_time_takes_the_steps_within_it(tmp_path):

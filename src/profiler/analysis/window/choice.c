@@ -29,13 +29,14 @@ static void choose_usual(mxp_choice *choice)
             choice->first_run++;
         } else {
             choice->incomplete++;
+            choice->reasons |= mxp__step_reasons(&steps->all[i]);
         }
     }
     if (choice->step_count > 0) {
         return;
     }
     choice->is_forced = true;
-    choice->first_run = choice->incomplete = 0;
+    choice->first_run = choice->incomplete = choice->reasons = 0;
     for (size_t i = 0; i < steps->count; i++) {
         choose(choice, i);
     }

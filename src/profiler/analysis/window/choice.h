@@ -37,6 +37,7 @@ typedef struct mxp_choice {
     size_t step_count;  // how many are chosen
     size_t first_run,
         incomplete;  // left out by the usual: how many; incomplete: losses, pauses, no end
+    unsigned reasons;  // MXP_STEP_*: why the incomplete ones are
     int64_t from_ns, until_ns;  // of a time, or everything: [from_ns, until_ns)
     uint64_t wall_ns;  // the windows of all that is chosen
     bool is_everything;  // no time was asked for: what began before from_ns is chosen as well

@@ -48,6 +48,15 @@ typedef struct mxp_steps {
 int mxp__steps_find(mxp_source *process, mxp_steps *steps);
 void mxp__steps_fini(mxp_steps *steps);
 
+// Why a step is not whole. One without an end has a pause behind it, which is no reason of its own.
+enum { MXP_STEP_LOSS = 1, MXP_STEP_PAUSE = 2, MXP_STEP_OPEN = 4 };
+static inline unsigned mxp__step_reasons(const mxp_step_window *step)
+{
+    return (step->has_loss ? MXP_STEP_LOSS : 0u) | (step->is_open     ? MXP_STEP_OPEN
+                                                    : step->has_pause ? MXP_STEP_PAUSE
+                                                                      : 0u);
+}
+
 // Whether a step is one of those that are looked at unless others are asked for: whole, without
 // losses and pauses, and no first-run step.
 static inline bool mxp__step_is_plain(const mxp_step_window *step)
