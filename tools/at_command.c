@@ -76,7 +76,7 @@ static void put_open(at_state *self, const mxp_instance *instance, bool of_threa
         mxp__put_thread(&self->screen, source, instance->thread,
                         self->input->source->process_count > 1, cell);
     } else {
-        mxp__strbuf_puts(cell, "open");
+        mxp__strbuf_puts(cell, "async");
     }
     cell = mxp__text_cell(table);
     for (uint32_t i = 0; i < INDENT * instance->depth; i++) {

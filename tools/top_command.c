@@ -86,7 +86,7 @@ static void put_summary(const topping *self, mxp_strbuf *out)
     const mxp_slowest *slowest = &self->slowest;
     mxp__look_begin(&self->screen, MXP_LOOK_TOTAL, out);
     mxp__put_grouped(slowest->durations.total, out);
-    mxp__strbuf_puts(out, slowest->only_roots ? " that are in no other:  " : ":  ");
+    mxp__strbuf_puts(out, slowest->only_roots ? " in no other span:  " : ":  ");
     mxp__durations_put(&slowest->durations, &self->percentiles, &self->screen, out);
     mxp__look_end(&self->screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_puts(out, "\n\n");
@@ -159,7 +159,7 @@ static int print(topping *self)
 {
     int code = find(self);
     if (code < 0 && self->slowest.list.count == 0) {
-        fprintf(stderr, "mxprof %s: nothing fits that lasts\n", self->command->name);
+        fprintf(stderr, "mxprof %s: no span is in what was chosen\n", self->command->name);
         code = MXP_EXIT_UNKNOWN;
     }
     if (code < 0 && mxp__slowest_look(&self->slowest, self->input->source) != MXP_OK) {

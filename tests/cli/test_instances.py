@@ -118,6 +118,27 @@ def test_at_reads_times_from_begin_and_end(trace):
     assert answer("at", trace.path, "0.00001")["at_ns"] == 10_000
 
 
+def test_at_counts_steps_and_writes_scopes_as_other_commands(tmp_path):
+    file = native_file.NativeFile()
+    main, worker = file.thread("main"), file.thread("worker")
+    file.meta(main, "step", 10_000, value=7)
+    file.meta(main, "step", 20_000, value=8)
+    file.meta(main, "step", 90_000, value=9)
+    # Pushed in step 7, which lasts until it ends, at 50 us.
+    scope = file.name("net:conv:", 0, "scope")
+    file.add(worker, native_file.words(
+        native_file.word0("operator", 4, file.origin + 15_000), file.name("Convolution", "operator", "span") | 1 << 32,
+        35_000 | 1 << 48, 3_000 | main << 48, 0, 0, scope, 0))
+    path = tmp_path / "late.mxp"
+    path.write_bytes(file.to_bytes())
+    found = answer("at", path, "40us")
+    assert (found["step"], found["step_begin_ns"]) == (7, 10_000)
+    assert found["open"][0]["scope"] == "net:conv" and found["open"][0]["phase"] == "forward"
+    shown = run("at", path, "40us").stdout
+    assert "in step 7 for 30.0 µs" in shown and "  net:conv forward\n" in shown
+    assert answer("show", "--step", "7", path)["begin_ns"] == 10_000
+
+
 def test_at_tells_counters_and_the_step(tmp_path):
     path = tmp_path / "sample.mxp"
     path.write_bytes(native_file.sample().to_bytes())

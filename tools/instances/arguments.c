@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/export/scope_path.h"
 #include "text/label.h"
 
 // ---- values ------------------------------------------------------------------------------------
@@ -166,13 +167,16 @@ static bool is_operator(const mxp_instance *instance)
     return instance->kind == MXP_KIND_OPERATOR || instance->kind == MXP_KIND_HIDDEN;
 }
 
-// The scope an operator was pushed in, as the last part of its path.
-static mxp_name_view scope_of(const mxp_instance *instance)
+// The scope an operator was pushed in, as other commands write it: without the colon behind it.
+static void put_scope(const mxp_instance *instance, mxp_strbuf *out)
 {
     const mxp_event event = mxp__instance_event(instance);
     mxp_operator_view view;
     mxp__event_operator(&event, &view);
-    return instance->source->name(instance->source, view.scope);
+    mxp__scope_path(instance->source, view.scope, out);
+    if (out->length > 0 && out->data[out->length - 1] == ':') {
+        out->length--;
+    }
 }
 
 static void put_key(const mxp_screen *screen, const mxp_source *source, uint32_t id, size_t begin,
@@ -200,8 +204,11 @@ void mxp__put_args(const mxp_screen *screen, const mxp_instance *instance, mxp_s
         put_value(screen, &value, out);
     }
     if (is_operator(instance)) {
-        mxp_name_view scope = scope_of(instance);
-        mxp__put_label(screen, scope.text, scope.length, out);
+        mxp_strbuf scope = {0};
+        put_scope(instance, &scope);
+        mxp__put_label(screen, mxp__strbuf_text(&scope), scope.length, out);
+        out->failed = out->failed || scope.failed;
+        mxp__strbuf_fini(&scope);
         const char *phase = phase_of(instance);
         mxp__strbuf_printf(out, "%s%s", phase != NULL && out->length > begin ? " " : "",
                            phase != NULL ? phase : "");
@@ -245,8 +252,11 @@ void mxp__json_args(mxp_json *json, const mxp_instance *instance)
         mxp__json_u64(json, "context", mxp__event_context(&event));
     }
     if (is_operator(instance)) {
-        mxp_name_view scope = scope_of(instance);
-        mxp__json_bytes(json, "scope", scope.text, scope.length);
+        mxp_strbuf scope = {0};
+        put_scope(instance, &scope);
+        mxp__json_bytes(json, "scope", mxp__strbuf_text(&scope), scope.length);
+        json->out->failed = json->out->failed || scope.failed;
+        mxp__strbuf_fini(&scope);
         const char *phase = phase_of(instance);
         mxp__json_text(json, "phase", phase != NULL ? phase : "");
     }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/window/steps.h"
 
 static const char memory_for[] = "a moment of a trace";
 
@@ -73,28 +74,34 @@ static int note_counter(mxp_moment *self, const mxp_event *event)
     return MXP_OK;
 }
 
-static void note_step(mxp_moment *self, const mxp_event *event)
+// The step that holds the moment, as all commands count its time.
+static int find_step(mxp_moment *self, mxp_source *process)
 {
-    if (event->phase == MXP_META_STEP &&
-        (!self->has_step || event->begin_ns >= self->step_begin_ns)) {
-        self->has_step = true;
-        self->step = event->value.u64;
-        self->step_begin_ns = event->begin_ns;
+    mxp_steps steps;
+    const int error = mxp__steps_find(process, &steps);
+    for (size_t i = 0; error == MXP_OK && i < steps.count && !self->has_step; i++) {
+        const mxp_step_window *step = &steps.all[i];
+        const bool is_last = i + 1 == steps.count;  // its end is that of the recording
+        if (step->begin_ns <= self->at_ns &&
+            (self->at_ns < step->end_ns || (is_last && self->at_ns == step->end_ns))) {
+            self->has_step = true;
+            self->step = step->number;
+            self->step_begin_ns = step->begin_ns;
+        }
     }
+    if (error == MXP_OK) {
+        mxp__steps_fini(&steps);
+    }
+    return error;
 }
 
 static int note(mxp_moment *self, const mxp_event *event)
 {
-    if (event->begin_ns > self->at_ns) {
-        return MXP_OK;
-    }
-    if (event->kind == MXP_KIND_META) {
-        note_step(self, event);
-    }
-    return event->kind == MXP_KIND_COUNTER ? note_counter(self, event) : MXP_OK;
+    const bool is_set = event->kind == MXP_KIND_COUNTER && event->begin_ns <= self->at_ns;
+    return is_set ? note_counter(self, event) : MXP_OK;
 }
 
-static int read_marks(mxp_moment *self, mxp_source *process)
+static int read_counters(mxp_moment *self, mxp_source *process)
 {
     mxp_record_range range;
     mxp_decoder decoder;
@@ -134,7 +141,10 @@ int mxp__moment_make(mxp_source *process, int64_t at_ns, mxp_moment *moment)
     }
     int error = mxp__instances_read(process, visit_open, moment, &moment->is_damaged);
     if (error == MXP_OK) {
-        error = read_marks(moment, process);
+        error = read_counters(moment, process);
+    }
+    if (error == MXP_OK) {
+        error = find_step(moment, process);
     }
     mxp__instances_sort(&moment->open);
     if (error == MXP_OK) {

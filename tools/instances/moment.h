@@ -19,7 +19,7 @@ typedef struct mxp_moment {
     int64_t *idle_since_ns;  // of each thread: the last end before it; INT64_MIN: none
     mxp_moment_counter *counters;  // in the order of their names' ids
     size_t counter_count, counter_capacity;
-    bool has_step;
+    bool has_step;  // `at_ns` is in the window of one
     uint64_t step;
     int64_t step_begin_ns;
     bool is_damaged;
