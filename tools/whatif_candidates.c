@@ -83,6 +83,23 @@ static uint32_t id_of(const search *in, const mxp_path_row *row, mxp_change_kind
     return is_run && id < in->process->name_count ? id : 0;
 }
 
+// A change of a scope is one of all scopes inside. Of an outermost scope with layers inside that is
+// the whole network, and not the row of that name in the report, which has what is in no layer.
+static bool is_whole_network(const search *in, mxp_change_kind kind, uint32_t id)
+{
+    const uint32_t node = kind == MXP_CHANGE_SCOPE ? in->node_of[id] : 0;
+    if (node == 0 || in->scopes.nodes[node].depth != 1) {
+        return false;
+    }
+    for (size_t i = 0; i < in->rows.count; i++) {
+        const uint32_t scope = id_of(in, &in->rows.rows[i], kind), of = in->node_of[scope];
+        if (scope != 0 && of != node && mxp__scope_tree_within(&in->scopes, of, node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int add_largest(search *in, mxp_change_kind kind)
 {
     const size_t names = in->process->name_count;
@@ -101,7 +118,7 @@ static int add_largest(search *in, mxp_change_kind kind)
     int error = MXP_OK;
     for (size_t i = 0; i < names && i < OF_A_KIND && error == MXP_OK; i++) {
         const char *text = text_of(in, kind, all[i].id);
-        if (all[i].ns > 0 && is_plain(text)) {
+        if (all[i].ns > 0 && is_plain(text) && !is_whole_network(in, kind, all[i].id)) {
             error = add_change(in->out, (mxp_change){.kind = kind, .glob = text, .factor = 0.5});
         }
     }

@@ -17,11 +17,11 @@ LENGTH = 10 + 5 + 300 + 200 + 3 + 100
 STEPS = 6
 
 
-def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=()):
+def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=(), scope=0):
     ready = push if ready is None else ready
     words = native_file.words(
         native_file.word0("operator", 4, file.origin + start), name | number << 32, (end - start) | 1 << 48,
-        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, 0, 0)
+        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, scope, 0)
     if uses:
         ids = [u | 1 << 31 for u in uses] + [0] * (14 - len(uses))
         words += native_file.words(4 | 4 << 8 | len(uses) << 16 | number << 32,
@@ -34,15 +34,16 @@ def wait(file, thread, name, begin, end, ended_by):
                                        (end - begin) | 1 << 48 | 1 << 52, 7))
 
 
-def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0):
+def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, scopes=("", "")):
     """`releaser`: the id that B says released it; in truth it is A's. B comes `late` behind A, or `early` before
     the end of A, on another worker. Not `related`: B waits for the worker and for nothing else. `loading`: how long
-    the program loads a batch at the begin of each step."""
+    the program loads a batch at the begin of each step. `scopes`: of A and of B."""
     file = native_file.NativeFile()
     main, worker, other = file.thread("main"), file.thread("compute worker"), file.thread("light worker")
     a, b = file.name("A", "operator", "span"), file.name("B", "operator", "span")
     waits, call = file.name("WaitForVar", "operator", "span"), file.name("MXPush", "MXNET_C_API", "span")
     batch = file.name("next batch", "input", "span")
+    of_a, of_b = (file.name(scope, 0, "scope") if scope else 0 for scope in scopes)
     for step in range(steps + 1):
         t = 50 * US + step * (LENGTH * US + loading)
         file.meta(main, "step", t, value=step)
@@ -52,11 +53,11 @@ def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0):
             file.span(main, batch, t, t + loading)
         t += loading
         first = 2 * step + 1
-        operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,))
+        operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,), scope=of_a)
         ready = t + 315 * US + late - early
         if related:
             operator(file, other if early else worker, b, first + 1, t + 20 * US, ready, t + 515 * US, ready=ready,
-                     released_by=releaser or first, uses=(7,))
+                     released_by=releaser or first, uses=(7,), scope=of_b)
         else:
             operator(file, worker, b, first + 1, t + 20 * US, ready, t + 515 * US, uses=(8,))
         file.span(main, call, t + 10 * US, t + 15 * US)
@@ -146,6 +147,16 @@ def test_best_changes_come_first(write):
     shown = run(path)
     assert shown.returncode == 0 and "6 steps, mean 618 µs" in shown.stdout
     assert "A twice as fast" in shown.stdout and "468 µs" in shown.stdout
+
+
+@pytest.mark.parametrize("scopes, layers", [
+    (("net:", "net:conv:"), ["net:conv"]),  # `net` would be both, and in the report it is A alone
+    (("loss:", "net:conv:"), ["loss", "net:conv"]),
+    (("net:conv:relu:", "net:conv:"), ["net:conv", "net:conv:relu"]),
+])
+def test_layers_are_those_of_the_report(write, scopes, layers):
+    found = [one["changes"][0] for one in predictions(write(trace(scopes=scopes)))]
+    assert sorted(change["of"] for change in found if change["change"] == "scope") == layers
 
 
 @pytest.mark.parametrize("file, reason", [
