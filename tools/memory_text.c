@@ -244,7 +244,7 @@ void mxp__memory_put_growth(const mxp_memory_leak *leak, mxp_strbuf *out)
     if (leak->grows) {
         put_slope(leak, out);
     } else {
-        mxp__strbuf_puts(out, rose ? "none after the first steps; " : "none; ");
+        mxp__strbuf_puts(out, rose ? "none after the first steps;\n        " : "none; ");
     }
     mxp__strbuf_puts(out, "least of a step ");
     mxp__put_bytes((double)leak->first_bytes, out);
