@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "ceilings_file.h"
+#include "ceilings_of_trace.h"
 #include "command.h"
 #include "profiler/analysis/path/path_rows.h"
 #include "profiler/trace/merge.h"
@@ -108,7 +108,7 @@ static int measure(const mxp_command *self, const roof_options *options)
     return code;
 }
 
-// ---- ceilings of a trace -----------------------------------------------------------------------
+// ---- what is not known -----------------------------------------------------------------------
 // The answer where there is none: why.
 static int unknown(const roof_options *options, const mxp_source *source, mxp_strbuf *out,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -132,62 +132,18 @@ static int unknown(const roof_options *options, const mxp_source *source, mxp_st
     return MXP_EXIT_UNKNOWN;
 }
 
-static int no_ceilings(const roof_options *options, const mxp_source *source, const mxp_machine *of,
-                       mxp_strbuf *out)
-{
-    mxp_machine here;
-    mxp__machine_here(&here);
-    return unknown(
-        options, source, out,
-        "there are no ceilings of the machine of this trace (%s, %" PRIu32
-        " cores, kernel %s, mxprof %s): %s",
-        of->cpu, of->cores, of->kernel, of->version,
-        mxp__machine_is(&here, of)
-            ? "'mxprof roof --measure' measures them, for it is this one"
-            : "measure them there with 'mxprof roof --measure --ceilings FILE', and give "
-              "'--ceilings FILE' here");
-}
-
-// Ceilings that the caller gives count as those of the trace's machine, unless it says another.
-static int check_machine(const roof_options *options, const mxp_source *source,
-                         const mxp_ceilings *ceilings, mxp_strbuf *out)
-{
-    mxp_machine of;
-    if (mxp__machine_of_trace(source, &of) &&
-        (strcmp(of.cpu, ceilings->machine.cpu) != 0 || of.cores != ceilings->machine.cores)) {
-        return unknown(options, source, out,
-                       "the ceilings are of %s with %" PRIu32
-                       " cores, and the trace is of %s with %" PRIu32,
-                       ceilings->machine.cpu, ceilings->machine.cores, of.cpu, of.cores);
-    }
-    return -1;
-}
-
 // -1, or the exit code after an error line.
 static int find_ceilings(const mxp_command *self, const roof_options *options,
                          mxp_roof_shown *shown, mxp_strbuf *out)
 {
-    if (options->ceilings != NULL) {
-        return mxp__ceilings_read(options->ceilings, &shown->ceilings) != MXP_OK
-                   ? mxp__command_failed(self)
-                   : check_machine(options, shown->source, &shown->ceilings, out);
+    mxp_strbuf why = {0};
+    int code = mxp__ceilings_of_trace(shown->source, options->ceilings, &shown->ceilings, &why);
+    if (code == 1) {
+        code = unknown(options, shown->source, out, "%s", mxp__strbuf_text(&why));
+    } else {
+        code = code == MXP_OK ? -1 : mxp__command_failed(self);
     }
-    mxp_machine of;
-    if (!mxp__machine_of_trace(shown->source, &of)) {
-        return unknown(options, shown->source, out,
-                       "the trace does not say which machine it is of; give its ceilings with "
-                       "--ceilings FILE");
-    }
-    mxp_strbuf path = {0};
-    int code = -1;
-    if (mxp__ceilings_path(&of, false, &path) != MXP_OK) {
-        code = mxp__command_failed(self);
-    } else if (access(path.data, F_OK) != 0) {
-        code = no_ceilings(options, shown->source, &of, out);
-    } else if (mxp__ceilings_read(path.data, &shown->ceilings) != MXP_OK) {
-        code = mxp__command_failed(self);
-    }
-    mxp__strbuf_fini(&path);
+    mxp__strbuf_fini(&why);
     return code;
 }
 

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fail.h"
+#include "ceilings_of_trace.h"
 #include "profiler/analysis/graph/graph.h"
+#include "profiler/analysis/roof/roof.h"
 #include "profiler/trace/merge.h"
 #include "selection.h"
 #include "whatif_view.h"
@@ -29,16 +32,21 @@ static const char help[] =
     "                  input is loaded beside everything else, two batches ahead\n"
     "  --no-wait SITE  the program does not wait in calls of this name (GLOB), or only\n"
     "                  in the n-th of them in each step (GLOB#n)\n"
+    "  --roof GLOB     operators of these names or in these scopes take what the machine\n"
+    "                  needs for them at least, as 'mxprof roof' tells\n"
     "  --workers N     so many compute workers\n"
     "  --bulk N        calls that push an operator push N of them\n"
     "\n"
     "options\n" MXP_WINDOW_HELP
+    "  --ceilings FILE  of --roof: those of the trace's machine, as 'mxprof roof\n"
+    "                  --measure --ceilings FILE' writes them (default: the user's cache)\n"
     "  --memory MIB    how much the records of a step may take (default 1024)\n"
     "  --unit UNIT     auto (default), ns, us, ms or s\n"
     "  --json          all figures, in ns; of a single prediction also each step\n"
     "\n"
     "Nothing is predicted from a recording that does not come out of its own replay\n"
-    "to the nanosecond, or of which more than 1 % of the path is unknown.\n"
+    "to the nanosecond, or of which more than 1 % of the path is unknown; --roof needs\n"
+    "ceilings that no operator is above.\n"
     "\n"
     "examples\n"
     "  mxprof whatif run.mxp\n"
@@ -49,10 +57,11 @@ static const char help[] =
 
 typedef struct whatif_options {
     mxp_selection selection;
-    mxp_option_list names, scopes, calls, no_waits;
-    const char *host, *prefetch, *workers, *bulk, *memory;
+    mxp_option_list names, scopes, calls, no_waits, roofs;
+    const char *host, *prefetch, *workers, *bulk, *memory, *ceilings;
     int json, unit;
     uint64_t limit_bytes;
+    mxp_ceilings roof;  // of the process that is looked at
     mxp_change changes[MXP_WHATIF_CHANGES_MAX];
     size_t count;
     char *globs[4 * MXP_OPTION_LIST_MAX];  // of the changes, cut from the arguments
@@ -143,6 +152,21 @@ static int add_no_waits(const mxp_command *self, whatif_options *options)
     return -1;
 }
 
+static int add_roofs(const mxp_command *self, whatif_options *options)
+{
+    int code = -1;
+    for (size_t i = 0; i < options->roofs.count && code < 0; i++) {
+        code = add_change(self, options,
+                          (mxp_change){.kind = MXP_CHANGE_ROOF,
+                                       .glob = options->roofs.words[i],
+                                       .ceilings = &options->roof});
+    }
+    if (code < 0 && options->ceilings != NULL && options->roofs.count == 0) {
+        code = mxp__usage_error(self, "--ceilings is for --roof GLOB");
+    }
+    return code;
+}
+
 static int add_counted(const mxp_command *self, whatif_options *options, const char *option,
                        const char *text, mxp_change_kind kind)
 {
@@ -196,6 +220,9 @@ static int take_changes(const mxp_command *self, whatif_options *options)
         code = add_program(self, options);
     }
     if (code < 0) {
+        code = add_roofs(self, options);
+    }
+    if (code < 0) {
         code = add_counted(self, options, "--workers", options->workers, MXP_CHANGE_WORKERS);
     }
     return code >= 0 ? code : add_counted(self, options, "--bulk", options->bulk, MXP_CHANGE_BULK);
@@ -208,6 +235,45 @@ static int failed(const mxp_command *self, int error)
     return error == MXP_ENOTSUP  ? MXP_EXIT_UNKNOWN
            : error == MXP_EINVAL ? MXP_EXIT_USAGE
                                  : MXP_EXIT_ERROR;
+}
+
+// The ceilings must be those of the trace's machine, and no operator above them.
+static int check_void(mxp_source *process, const mxp_choice *choice, const mxp_ceilings *ceilings)
+{
+    mxp_roof roof;
+    int error = mxp__roof_make(process, choice, ceilings, &roof);
+    if (error == MXP_OK && roof.is_void) {
+        const mxp_roof_row *row = &roof.rows[roof.worst];
+        error = mxp__fail(MXP_ENOTSUP,
+                          "the ceilings are void, for '%s' is at %.0f %% of its own: they were "
+                          "measured on a busier machine, or its cost is wrong ('mxprof roof')",
+                          process->name(process, row->name).text, 100 * row->share);
+    }
+    mxp__roof_fini(&roof);
+    return error;
+}
+
+// -1, or the exit code after an error line.
+static int find_ceilings(whatif_run *run, mxp_source *process, const mxp_choice *choice)
+{
+    whatif_options *options = run->options;
+    mxp_strbuf why = {0};
+    if (options->roofs.count == 0) {
+        return -1;
+    }
+    int error = mxp__ceilings_of_trace(process, options->ceilings, &options->roof, &why);
+    int code = -1;
+    if (error == 1) {
+        mxp__fail(MXP_ENOTSUP, "%s", mxp__strbuf_text(&why));
+        code = failed(run->self, MXP_ENOTSUP);
+    } else if (error != MXP_OK) {
+        code = mxp__command_failed(run->self);
+    } else {
+        error = check_void(process, choice, &options->roof);
+        code = error == MXP_OK ? -1 : failed(run->self, error);
+    }
+    mxp__strbuf_fini(&why);
+    return code;
 }
 
 static void print_result(whatif_run *run, const mxp_what_if *result, const mxp_steps *steps,
@@ -310,8 +376,11 @@ static int look_at_process(whatif_run *run, mxp_source *process)
             looked_at.first_ns = choice.from_ns;
             looked_at.last_ns = choice.until_ns;
         }
-        code = options->count > 0 ? predict(run, process, &looked_at, choice.steps)
-                                  : try_candidates(run, process, &looked_at, choice.steps);
+        code = find_ceilings(run, process, &choice);
+        if (code < 0) {
+            code = options->count > 0 ? predict(run, process, &looked_at, choice.steps)
+                                      : try_candidates(run, process, &looked_at, choice.steps);
+        }
         mxp__choice_fini(&choice);
     }
     mxp__steps_fini(&steps);
@@ -379,6 +448,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = "--no-wait", .list = &chosen.no_waits},
         {.name = "--host", .text = &chosen.host},
         {.name = "--prefetch", .text = &chosen.prefetch},
+        {.name = "--roof", .list = &chosen.roofs},
+        {.name = "--ceilings", .text = &chosen.ceilings},
         {.name = "--workers", .text = &chosen.workers},
         {.name = "--bulk", .text = &chosen.bulk},
         {.name = "--memory", .text = &chosen.memory},

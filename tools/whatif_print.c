@@ -47,6 +47,9 @@ static void put_change(const mxp_change *change, mxp_strbuf *out)
             mxp__strbuf_printf(out, ", number %" PRIu32 " of each step", change->count);
         }
         break;
+    case MXP_CHANGE_ROOF:
+        mxp__strbuf_printf(out, "%s at the roof", change->glob);
+        break;
     case MXP_CHANGE_WORKERS:
         mxp__strbuf_printf(out, "%" PRIu32 " compute workers", change->count);
         break;
@@ -91,11 +94,13 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
                       mxp_strbuf *out)
 {
     bool bound = false, model = false, cores = false, nothing = false;
+    uint64_t roofless = 0;
     for (size_t i = 0; i < count; i++) {
         bound |= order[i]->is_upper_bound;
         model |= order[i]->is_model;
         cores |= order[i]->changes_overlap;
         nothing |= order[i]->changed == 0;
+        roofless += order[i]->roofless;
     }
     mxp__strbuf_puts(out, "The interval is of the mean gain, 95 %.\n");
     if (bound) {
@@ -109,6 +114,12 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
         mxp__strbuf_puts(out, "c other operators run beside one another than recorded; what they "
                               "take from\n  each other (cores, caches) is guessed as 5 % of the "
                               "gain.\n");
+    }
+    if (roofless > 0) {
+        mxp__strbuf_printf(out,
+                           "%" PRIu64 " of the operators have no roof, for what they compute or "
+                           "move is not known: as recorded.\n",
+                           roofless);
     }
     if (nothing) {
         mxp__strbuf_puts(out, "Nothing in these steps is concerned by it.\n");
@@ -153,8 +164,8 @@ void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *o
 // ---- for programs ------------------------------------------------------------------------------
 static void change_json(const mxp_change *change, mxp_json *json)
 {
-    static const char *const kinds[MXP_CHANGE_KINDS] = {"name",     "scope",   "host",    "call",
-                                                        "prefetch", "no-wait", "workers", "bulk"};
+    static const char *const kinds[MXP_CHANGE_KINDS] = {
+        "name", "scope", "host", "call", "prefetch", "no-wait", "workers", "bulk", "roof"};
     mxp__json_row(json, NULL);
     mxp__json_text(json, "change", kinds[change->kind]);
     if (change->glob != NULL) {
@@ -185,6 +196,7 @@ static void set_json(const mxp_what_if *result, const mxp_change_set *set, bool 
     mxp__json_number(json, "gain_high_ns", set->high_ns);
     mxp__json_u64(json, "changed", set->changed);
     mxp__json_u64(json, "situations_changed", set->switched);
+    mxp__json_u64(json, "without_roof", set->roofless);
     mxp__json_bool(json, "upper_bound", set->is_upper_bound);
     mxp__json_bool(json, "model", set->is_model);
     mxp__json_bool(json, "other_operators_share_cores", set->changes_overlap);

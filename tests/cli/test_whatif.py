@@ -17,11 +17,11 @@ LENGTH = 10 + 5 + 300 + 200 + 3 + 100
 STEPS = 6
 
 
-def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=(), scope=0):
+def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=(), scope=0, cost=0):
     ready = push if ready is None else ready
     words = native_file.words(
         native_file.word0("operator", 4, file.origin + start), name | number << 32, (end - start) | 1 << 48,
-        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, scope, 0)
+        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, scope, cost)
     if uses:
         ids = [u | 1 << 31 for u in uses] + [0] * (14 - len(uses))
         words += native_file.words(4 | 4 << 8 | len(uses) << 16 | number << 32,

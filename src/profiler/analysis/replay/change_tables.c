@@ -2,10 +2,13 @@
 // See change_tables.h.
 #include "profiler/analysis/replay/change_tables.h"
 
+#include <math.h>
 #include <mxprof/error.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/roof/roof.h"
 #include "profiler/analysis/window/filter.h"
 
 static int make_factors(mxp_change_tables *tables, double **factors)
@@ -37,15 +40,21 @@ static int fail_glob(const mxp_source *process, mxp_filter_kind kind, const char
     return error;
 }
 
+static int match(const mxp_source *process, mxp_filter_kind kind, const mxp_change *change,
+                 mxp_filter *filter)
+{
+    mxp_filter_wish wish = {0};
+    wish.globs[kind] = &change->glob;
+    wish.counts[kind] = 1;
+    return mxp__filter_make(process, &wish, filter);
+}
+
 // Of what fits the change's glob.
 static int filter_of(const mxp_source *process, const mxp_change *change, mxp_filter *filter)
 {
     const mxp_filter_kind kind =
         change->kind == MXP_CHANGE_SCOPE ? MXP_FILTER_SCOPE : MXP_FILTER_NAME;
-    mxp_filter_wish wish = {0};
-    wish.globs[kind] = &change->glob;
-    wish.counts[kind] = 1;
-    int error = mxp__filter_make(process, &wish, filter);
+    int error = match(process, kind, change, filter);
     if (error == MXP_OK && filter->empty_kind != MXP_FILTER_KINDS) {
         mxp__filter_fini(filter);
         error = fail_glob(process, kind, change->glob);
@@ -104,6 +113,80 @@ static int take_named(mxp_change_tables *tables, const mxp_source *process,
     return error;
 }
 
+// ---- roofs -------------------------------------------------------------------------------------
+// *count: how many names or scopes fit.
+static int match_roof(mxp_change_tables *tables, const mxp_source *process,
+                      const mxp_change *change, mxp_filter_kind kind, uint32_t *count)
+{
+    const mxp_ceilings ***roofs =
+        kind == MXP_FILTER_SCOPE ? &tables->roof_of_scope : &tables->roof_of_name;
+    if (*roofs == NULL && tables->names > 0) {
+        *roofs = mxp__alloc(tables->names * sizeof **roofs);
+        if (*roofs == NULL) {
+            return mxp__fail_memory("changes");
+        }
+    }
+    mxp_filter filter;
+    int error = match(process, kind, change, &filter);
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (uint32_t i = 0; i < tables->names && filter.empty_kind == MXP_FILTER_KINDS; i++) {
+        if (mxp__filter_takes_id(&filter, kind, i)) {
+            (*roofs)[i] = change->ceilings;
+            ++*count;
+        }
+    }
+    mxp__filter_fini(&filter);
+    return MXP_OK;
+}
+
+static int take_roof(mxp_change_tables *tables, const mxp_source *process, const mxp_change *change)
+{
+    uint32_t count = 0;
+    int error = match_roof(tables, process, change, MXP_FILTER_NAME, &count);
+    if (error == MXP_OK) {
+        error = match_roof(tables, process, change, MXP_FILTER_SCOPE, &count);
+    }
+    return error == MXP_OK && count == 0 ? fail_glob(process, MXP_FILTER_NAME, change->glob)
+                                         : error;
+}
+
+static const mxp_ceilings *roof_of(const mxp_change_tables *tables, const mxp_graph_op *op)
+{
+    const mxp_ceilings *of = NULL;
+    if (tables->roof_of_name != NULL && op->name < tables->names) {
+        of = tables->roof_of_name[op->name];
+    }
+    if (of == NULL && tables->roof_of_scope != NULL && op->scope < tables->names) {
+        of = tables->roof_of_scope[op->scope];
+    }
+    return of;
+}
+
+// What a call takes at its roof, never longer than it took. Failed ones did not compute.
+static int64_t run_at_roof(void *context, const mxp_graph *graph, uint32_t op)
+{
+    mxp_change_tables *tables = context;
+    const mxp_graph_op *at = &graph->ops[op];
+    const mxp_ceilings *ceilings = roof_of(tables, at);
+    if (ceilings == NULL || at->is_idle) {
+        return MXP__NS_NONE;
+    }
+    mxp_roof_call call = {.shape = (uint32_t)(at->words[6] >> 32)};
+    const uint32_t flops = (uint32_t)at->words[7], bytes = (uint32_t)(at->words[7] >> 32);
+    memcpy(&call.flops, &flops, sizeof flops);
+    memcpy(&call.bytes, &bytes, sizeof bytes);
+    mxp_ceiling bound;
+    const double least_ns = mxp__roof_least_ns(graph->source, ceilings, &call, &bound);
+    if (least_ns <= 0 || (at->flags & (MXP_OP_FAILED | MXP_OP_ASYNC)) != 0) {
+        tables->roofless++;
+        return MXP__NS_NONE;
+    }
+    const int64_t run_ns = at->end_ns - at->start_ns;
+    return least_ns < (double)run_ns ? llround(least_ns) : run_ns;
+}
+
 static int take_change(mxp_change_tables *tables, const mxp_source *process,
                        const mxp_change *change)
 {
@@ -117,6 +200,8 @@ static int take_change(mxp_change_tables *tables, const mxp_source *process,
     case MXP_CHANGE_WORKERS:
         tables->changes.workers = change->count;
         return MXP_OK;
+    case MXP_CHANGE_ROOF:
+        return take_roof(tables, process, change);
     case MXP_CHANGE_BULK:
         tables->bulk = change->count;
         return make_factors(tables, &tables->by_call);
@@ -141,6 +226,10 @@ int mxp__change_tables_make(const mxp_source *process, const mxp_change_set *set
     tables->changes.by_scope = tables->by_scope;
     tables->changes.by_call = tables->by_call;
     tables->changes.no_wait = tables->no_wait;
+    if (tables->roof_of_name != NULL || tables->roof_of_scope != NULL) {
+        tables->changes.run_ns = run_at_roof;
+        tables->changes.context = tables;
+    }
     return MXP_OK;
 }
 
@@ -191,5 +280,7 @@ void mxp__change_tables_fini(mxp_change_tables *tables)
     mxp__free(tables->by_scope, tables->names * sizeof *tables->by_scope);
     mxp__free(tables->by_call, tables->names * sizeof *tables->by_call);
     mxp__free(tables->no_wait, tables->names * sizeof *tables->no_wait);
+    mxp__free(tables->roof_of_name, tables->names * sizeof *tables->roof_of_name);
+    mxp__free(tables->roof_of_scope, tables->names * sizeof *tables->roof_of_scope);
     *tables = (mxp_change_tables){0};
 }

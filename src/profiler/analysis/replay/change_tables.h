@@ -9,10 +9,14 @@ typedef struct mxp_change_tables {
     mxp_changes changes;
     double *by_name, *by_scope, *by_call;
     bool *no_wait;
+    // Ceilings of operators of these names, and of those in these scopes. Null: of none.
+    const mxp_ceilings **roof_of_name, **roof_of_scope;
+    uint64_t roofless;  // asked for, and not known
     uint32_t bulk;  // of MXP_CHANGE_BULK, 0: none
     uint32_t names;
 } mxp_change_tables;
 
+// The tables stay where they are, for the changes point to them.
 // MXP_EINVAL where a glob fits nothing, with the nearest names as detail; MXP_ENOMEM.
 int mxp__change_tables_make(const mxp_source *process, const mxp_change_set *set,
                             mxp_change_tables *tables);

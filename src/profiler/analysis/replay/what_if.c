@@ -146,6 +146,7 @@ static int replay_set(forecast *of, const mxp_replay_plan *plan, size_t at, size
 {
     mxp_change_set *set = &of->out->sets[at];
     mxp_replayed replayed;
+    of->tables[at].roofless = 0;
     int error = mxp__change_tables_for(&of->tables[at], plan->graph);
     if (error == MXP_OK) {
         error = mxp__replay_run(plan, &of->tables[at].changes, &replayed);
@@ -158,6 +159,7 @@ static int replay_set(forecast *of, const mxp_replay_plan *plan, size_t at, size
     }
     set->changed += replayed.changed;
     set->switched += replayed.switched;
+    set->roofless += of->tables[at].roofless;
     const double off = fabs((double)(replayed.overlap_ns - plan->overlap_ns));
     of->overlaps[at] |= off > overlap_matters * (double)plan->run_ns;
     const bool has_switched = replayed.switched > 0;

@@ -13,6 +13,7 @@
 #define MXP_ANALYSIS_WHAT_IF_H
 
 #include "profiler/analysis/replay/replay.h"
+#include "profiler/analysis/roof/ceilings.h"
 
 typedef enum mxp_change_kind {
     MXP_CHANGE_NAME,  // operators of names that fit `glob` take `factor` of their time
@@ -24,6 +25,8 @@ typedef enum mxp_change_kind {
                          // 0: all
     MXP_CHANGE_WORKERS,  // `count` workers of the compute queue
     MXP_CHANGE_BULK,  // calls that push an operator each push `count` of them
+    MXP_CHANGE_ROOF,  // operators of names or scopes that fit take what they need at `ceilings`,
+                      // if that is less; these must not be void (mxp_roof.is_void)
     MXP_CHANGE_KINDS
 } mxp_change_kind;
 
@@ -32,6 +35,7 @@ typedef struct mxp_change {
     const char *glob;
     double factor;
     uint32_t count;
+    const mxp_ceilings *ceilings;  // live as long as the change
 } mxp_change;
 
 // Changes that are made together, and what they give. Filled from `gains_ns` on.
@@ -44,6 +48,7 @@ typedef struct mxp_change_set {
     double p50_ns;  // middle length predicted
     uint64_t changed;  // operators, waits and pieces of the program that it was about
     uint64_t switched;  // workers that were idle and go on, or the reverse, and such waits
+    uint64_t roofless;  // operators that have no roof, because what they compute is not known
     bool is_model;  // the schedule is another one than recorded
     bool is_upper_bound;  // what the program does with what it waited for is not known
     bool changes_overlap;  // operators run beside one another that did not, or the reverse

@@ -161,16 +161,23 @@ static bool has_text(const mxp_source *source, uint32_t id, const char *text)
     return id != 0 && strstr(source->name(source, id).text, text) != NULL;
 }
 
+double mxp__roof_least_ns(const mxp_source *source, const mxp_ceilings *ceilings,
+                          const mxp_roof_call *call, mxp_ceiling *bound)
+{
+    bool is_double = has_text(source, call->shape, "float64");
+    mxp_ceiling unit = is_double ? MXP__CEILING_F64 : MXP__CEILING_F32;
+    mxp_ceiling level = level_of(ceilings, sound(call->bytes));
+    double rate = ceilings->all[unit].rate, bandwidth = ceilings->all[level].rate;
+    double flops_ns = rate > 0 ? sound(call->flops) / rate * 1e9 : 0;
+    double bytes_ns = bandwidth > 0 ? sound(call->bytes) / bandwidth * 1e9 : 0;
+    *bound = flops_ns > bytes_ns ? unit : level;
+    return flops_ns > bytes_ns ? flops_ns : bytes_ns;
+}
+
 static void compare_row(const mxp_source *source, const mxp_ceilings *ceilings, mxp_roof_row *row)
 {
-    bool is_double = has_text(source, row->shape, "float64");
-    mxp_ceiling unit = is_double ? MXP__CEILING_F64 : MXP__CEILING_F32;
-    mxp_ceiling level = level_of(ceilings, row->bytes);
-    double rate = ceilings->all[unit].rate, bandwidth = ceilings->all[level].rate;
-    double flops_ns = rate > 0 ? row->flops / rate * 1e9 : 0;
-    double bytes_ns = bandwidth > 0 ? row->bytes / bandwidth * 1e9 : 0;
-    row->bound = flops_ns > bytes_ns ? unit : level;
-    row->least_ns = flops_ns > bytes_ns ? flops_ns : bytes_ns;
+    const mxp_roof_call call = {.shape = row->shape, .flops = row->flops, .bytes = row->bytes};
+    row->least_ns = mxp__roof_least_ns(source, ceilings, &call, &row->bound);
     row->is_known = row->least_ns > 0 && row->run_ns > 0;
     if (row->is_known) {
         double run_ns = (double)row->run_ns, least_ns = row->least_ns * (double)row->calls;

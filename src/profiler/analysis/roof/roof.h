@@ -65,6 +65,17 @@ int mxp__roof_make(mxp_source *process, const mxp_choice *choice, const mxp_ceil
                    mxp_roof *roof);
 void mxp__roof_fini(mxp_roof *roof);
 
+// What a call computes and moves, as it was recorded.
+typedef struct mxp_roof_call {
+    uint32_t shape;  // id, 0: not recorded
+    float flops, bytes;
+} mxp_roof_call;
+
+// What the call takes at its ceiling, and which one that is. 0: it is not known what it computes
+// or moves, or the ceilings were not measured.
+double mxp__roof_least_ns(const mxp_source *source, const mxp_ceilings *ceilings,
+                          const mxp_roof_call *call, mxp_ceiling *bound);
+
 // Groups in the order of what is to be gained: the time above the roof, of which that on the path
 // comes first.
 void mxp__roof_sort(mxp_roof *roof);
