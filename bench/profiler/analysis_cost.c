@@ -18,6 +18,7 @@
 enum { OPERATORS = 5000000, STEPS = 1000, NAMES = 64, SCOPES = 16, CALLS = 4, VARIABLES = 3 };
 
 static uint32_t program_thread;
+static pthread_barrier_t step_begins;  // so that each step has as many operators as calls
 static mxp_name names[NAMES], scopes[SCOPES], calls[CALLS];
 
 // ---- the file ----------------------------------------------------------------------------------
@@ -49,6 +50,9 @@ static void *run_operators(void *unused)
     (void)unused;
     uint64_t before = mxp_ticks();
     for (uint32_t i = 1; i <= OPERATORS; i++) {
+        if ((i - 1) % (OPERATORS / STEPS) == 0) {
+            pthread_barrier_wait(&step_begins);
+        }
         const uint64_t now = mxp_ticks();
         const uint32_t uses[VARIABLES] = {i % 97 + 1, i % 89 + 100,
                                           (i % 83 + 200) | MXP_VARIABLE_WRITTEN};
@@ -75,6 +79,7 @@ static void run_calls(void)
 {
     for (uint32_t i = 0; i < OPERATORS; i++) {
         if (i % (OPERATORS / STEPS) == 0) {
+            pthread_barrier_wait(&step_begins);
             mxp_step(i / (OPERATORS / STEPS));
         }
         const mxp_name call = calls[i % CALLS];
@@ -94,9 +99,11 @@ static void make_file(void)
     bench_session_run();
     program_thread = mxp_thread_index();
     pthread_t worker;
+    bench_require(pthread_barrier_init(&step_begins, NULL, 2) == 0, "pthread_barrier_init");
     bench_require(pthread_create(&worker, NULL, run_operators, NULL) == 0, "pthread_create");
     run_calls();
     pthread_join(worker, NULL);
+    pthread_barrier_destroy(&step_begins);
     bench_session_stop();
     bench_session_dump();
     is_made = true;
