@@ -76,6 +76,7 @@ int mxp__each_window(const mxp_command *command, const char *file,
     }
     if (code < 0) {
         code = mxp__output_print(command, &run.out);
+        code = code == MXP_EXIT_FINE && run.answered == 0 ? MXP_EXIT_UNKNOWN : code;
     }
     code = mxp__input_end(&input, code);
     mxp__strbuf_fini(&run.out);

@@ -73,6 +73,7 @@ static int show_view(mxp_each_window *run, mxp_path_view *view, const mxp_steps 
     if (mxp__path_view_is_empty(view) && !run->options->json) {
         return tell_empty(run);
     }
+    run->answered++;
     if (view->choice->steps != NULL &&
         mxp__path_view_bound(view, steps, run->options->limit_bytes) != MXP_OK) {
         return mxp__command_failed(run->command);

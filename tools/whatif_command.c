@@ -4,15 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "ceilings_of_trace.h"
-#include "profiler/analysis/graph/graph.h"
+#include "each_window.h"
 #include "profiler/analysis/roof/roof.h"
-#include "profiler/trace/merge.h"
-#include "selection.h"
 #include "whatif_view.h"
 
 static const char help[] =
@@ -56,27 +53,15 @@ static const char help[] =
     "be predicted\n";
 
 typedef struct whatif_options {
-    mxp_selection selection;
+    mxp_window_options window;
     mxp_option_list names, scopes, calls, no_waits, roofs;
-    const char *host, *prefetch, *workers, *bulk, *memory, *ceilings;
-    int json, unit;
-    uint64_t limit_bytes;
+    const char *host, *prefetch, *workers, *bulk, *ceilings;
     mxp_ceilings roof;  // of the process that is looked at
     mxp_change changes[MXP_WHATIF_CHANGES_MAX];
     size_t count;
     char *globs[4 * MXP_OPTION_LIST_MAX];  // of the changes, cut from the arguments
     size_t glob_count;
 } whatif_options;
-
-typedef struct whatif_run {
-    const mxp_command *self;
-    whatif_options *options;
-    bool is_several;  // processes
-    size_t told;  // of them
-    mxp_screen screen;
-    mxp_strbuf out;
-    mxp_json json;
-} whatif_run;
 
 // ---- the call ----------------------------------------------------------------------------------
 static bool parse_factor(const char *text, double *factor)
@@ -254,9 +239,9 @@ static int check_void(mxp_source *process, const mxp_choice *choice, const mxp_c
 }
 
 // -1, or the exit code after an error line.
-static int find_ceilings(whatif_run *run, mxp_source *process, const mxp_choice *choice)
+static int find_ceilings(const mxp_each_window *run, mxp_source *process, const mxp_choice *choice)
 {
-    whatif_options *options = run->options;
+    whatif_options *options = run->context;
     mxp_strbuf why = {0};
     if (options->roofs.count == 0) {
         return -1;
@@ -265,18 +250,18 @@ static int find_ceilings(whatif_run *run, mxp_source *process, const mxp_choice 
     int code = -1;
     if (error == 1) {
         mxp__fail(MXP_ENOTSUP, "%s", mxp__strbuf_text(&why));
-        code = failed(run->self, MXP_ENOTSUP);
+        code = failed(run->command, MXP_ENOTSUP);
     } else if (error != MXP_OK) {
-        code = mxp__command_failed(run->self);
+        code = mxp__command_failed(run->command);
     } else {
         error = check_void(process, choice, &options->roof);
-        code = error == MXP_OK ? -1 : failed(run->self, error);
+        code = error == MXP_OK ? -1 : failed(run->command, error);
     }
     mxp__strbuf_fini(&why);
     return code;
 }
 
-static void print_result(whatif_run *run, const mxp_what_if *result, const mxp_steps *steps,
+static void print_result(mxp_each_window *run, const mxp_what_if *result, const mxp_steps *steps,
                          const mxp_change_set *const *order, size_t count)
 {
     if (run->options->json) {
@@ -286,14 +271,16 @@ static void print_result(whatif_run *run, const mxp_what_if *result, const mxp_s
     }
 }
 
-static int predict(whatif_run *run, mxp_source *process, const mxp_steps *steps, const bool *chosen)
+static int predict(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
+                   const bool *chosen)
 {
-    const whatif_options *options = run->options;
+    const whatif_options *options = run->context;
     mxp_change_set set = {.changes = options->changes, .count = options->count};
     mxp_what_if result;
-    const int error = mxp__what_if(process, steps, chosen, options->limit_bytes, &set, 1, &result);
+    const int error =
+        mxp__what_if(process, steps, chosen, run->options->limit_bytes, &set, 1, &result);
     if (error != MXP_OK) {
-        return failed(run->self, error);
+        return failed(run->command, error);
     }
     const mxp_change_set *order = &set;
     print_result(run, &result, steps, &order, 1);
@@ -310,7 +297,7 @@ static int compare_gains(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static int show_best(whatif_run *run, const mxp_what_if *result, const mxp_steps *steps)
+static int show_best(mxp_each_window *run, const mxp_what_if *result, const mxp_steps *steps)
 {
     const size_t bytes = result->set_count * sizeof(mxp_change_set *);
     const mxp_change_set **order = mxp__alloc(bytes);
@@ -331,7 +318,7 @@ static int show_best(whatif_run *run, const mxp_what_if *result, const mxp_steps
     return MXP_OK;
 }
 
-static int try_candidates(whatif_run *run, mxp_source *process, const mxp_steps *steps,
+static int try_candidates(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
                           const bool *chosen)
 {
     mxp_whatif_candidates candidates;
@@ -339,7 +326,7 @@ static int try_candidates(whatif_run *run, mxp_source *process, const mxp_steps 
     const uint64_t limit_bytes = run->options->limit_bytes;
     int error = mxp__whatif_candidates_find(process, steps, chosen, limit_bytes, &candidates);
     if (error != MXP_OK) {
-        return failed(run->self, error);
+        return failed(run->command, error);
     }
     error = mxp__what_if(process, steps, chosen, limit_bytes, candidates.sets, candidates.count,
                          &result);
@@ -348,100 +335,49 @@ static int try_candidates(whatif_run *run, mxp_source *process, const mxp_steps 
         mxp__what_if_fini(&result);
     }
     mxp__whatif_candidates_fini(&candidates);
-    return error == MXP_OK ? -1 : failed(run->self, error);
+    return error == MXP_OK ? -1 : failed(run->command, error);
 }
 
-static const char no_operators[] = "there are no operators in it, so nothing can be predicted\n";
-
-// -1, or the exit code after an error line. Of several processes some may have no operators.
-static int look_at_process(whatif_run *run, mxp_source *process)
+// Of several processes some may have no operators.
+static int tell_none(mxp_each_window *run)
 {
-    const whatif_options *options = run->options;
-    mxp_steps steps;
-    mxp_choice choice;
-    if (mxp__steps_find(process, &steps) != MXP_OK) {
-        return mxp__command_failed(run->self);
+    static const char line[] = "there are no operators in it, so nothing can be predicted\n";
+    if (run->is_one) {
+        fprintf(stderr, "mxprof %s: %s", run->command->name, line);
+        return MXP_EXIT_UNKNOWN;
     }
-    if (run->is_several && steps.operators == 0) {
-        mxp__strbuf_puts(&run->out, options->json ? "" : no_operators);
-        mxp__steps_fini(&steps);
-        return -1;
+    mxp__strbuf_puts(&run->out, run->options->json ? "" : line);
+    return -1;
+}
+
+static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
+                const mxp_choice *choice)
+{
+    const whatif_options *options = run->context;
+    mxp_steps looked_at = *steps;
+    if (steps->operators == 0) {
+        return tell_none(run);
     }
-    run->told++;
-    int code = mxp__selection_window(run->self, &options->selection, &steps, &choice);
-    if (code < 0) {
-        mxp_steps looked_at = steps;
-        if (choice.steps == NULL) {  // a time, as one
-            looked_at.count = 0;
-            looked_at.first_ns = choice.from_ns;
-            looked_at.last_ns = choice.until_ns;
-        }
-        code = find_ceilings(run, process, &choice);
-        if (code < 0) {
-            code = options->count > 0 ? predict(run, process, &looked_at, choice.steps)
-                                      : try_candidates(run, process, &looked_at, choice.steps);
-        }
-        mxp__choice_fini(&choice);
+    if (choice->steps == NULL) {  // a time, as one
+        looked_at.count = 0;
+        looked_at.first_ns = choice->from_ns;
+        looked_at.last_ns = choice->until_ns;
     }
-    mxp__steps_fini(&steps);
-    return code;
+    run->answered++;
+    const int code = find_ceilings(run, process, choice);
+    if (code >= 0) {
+        return code;
+    }
+    return options->count > 0 ? predict(run, process, &looked_at, choice->steps)
+                              : try_candidates(run, process, &looked_at, choice->steps);
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-static int look_at_processes(whatif_run *run, mxp_input *input)
-{
-    int code = -1;
-    run->is_several = input->source->process_count > 0;
-    if (run->options->json) {
-        run->json.out = &run->out;
-        mxp__json_object(&run->json, NULL);
-        mxp__json_array(&run->json, "processes");
-    }
-    for (size_t i = 0; code < 0; i++) {
-        mxp_source *process = mxp__source_process(input->source, i);
-        if (process == NULL) {
-            break;
-        }
-        if (run->is_several && !run->options->json) {
-            mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n", process->pid);
-        }
-        code = look_at_process(run, process);
-    }
-    if (code < 0 && run->told == 0) {
-        fprintf(stderr, "mxprof %s: %s", run->self->name, no_operators);
-        return MXP_EXIT_UNKNOWN;
-    }
-    if (run->options->json) {
-        mxp__json_end(&run->json);
-        mxp__json_end(&run->json);
-    }
-    return code;
-}
-
-static int look_at_file(const mxp_command *self, const char *file, whatif_options *options)
-{
-    mxp_input input;
-    whatif_run run = {.self = self, .options = options};
-    if (mxp__input_open(self, file, &input) != MXP_OK) {
-        return MXP_EXIT_ERROR;
-    }
-    mxp__screen_look(STDOUT_FILENO, &run.screen);
-    run.screen.unit = options->unit;
-    int code = look_at_processes(&run, &input);
-    if (code < 0) {
-        code = mxp__output_print(self, &run.out);
-    }
-    code = mxp__input_end(&input, code);
-    mxp__strbuf_fini(&run.out);
-    mxp__input_close(&input);
-    return code;
-}
-
 static int run(const mxp_command *self, int count, char **arguments)
 {
-    whatif_options chosen = {.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    whatif_options chosen = {0};
     const mxp_option options[] = {
-        MXP_WINDOW_OPTIONS(&chosen.selection),
+        MXP_EACH_WINDOW_OPTIONS(&chosen.window),
         {.name = "--name", .list = &chosen.names},
         {.name = "--scope", .list = &chosen.scopes},
         {.name = "--call", .list = &chosen.calls},
@@ -452,25 +388,17 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = "--ceilings", .text = &chosen.ceilings},
         {.name = "--workers", .text = &chosen.workers},
         {.name = "--bulk", .text = &chosen.bulk},
-        {.name = "--memory", .text = &chosen.memory},
-        {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
-        {.name = "--json", .number = &chosen.json},
         {.name = NULL},
     };
     const char *file;
     int code = mxp__options_parse(self, options, count, arguments, &file);
     if (code < 0) {
-        code = mxp__selection_check(self, &chosen.selection);
-    }
-    size_t mib = 0;
-    if (code < 0 && chosen.memory != NULL) {
-        code = mxp__count_option(self, "--memory", chosen.memory, &mib);
-        chosen.limit_bytes = (uint64_t)mib << 20;
+        code = mxp__window_options_check(self, &chosen.window);
     }
     if (code < 0) {
         code = take_changes(self, &chosen);
     }
-    code = code >= 0 ? code : look_at_file(self, file, &chosen);
+    code = code >= 0 ? code : mxp__each_window(self, file, &chosen.window, look, &chosen);
     for (size_t i = 0; i < chosen.glob_count; i++) {
         mxp__free(chosen.globs[i], strlen(chosen.globs[i]) + 1);
     }
