@@ -2,6 +2,7 @@
 // mxprof diff: whether the runs of one side take longer than those of the other. The run is the
 // unit, and what cannot be told is said to be so.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -220,6 +221,20 @@ static int print(const mxp_command *self, const mxp_diff *diff, const diff_call 
     return code == MXP_EXIT_FINE ? MXP_EXIT_FINE : MXP_EXIT_USAGE;
 }
 
+// -1, or the exit code after an error line: what runs of two programs differ by is no noise.
+static int check_noise(const mxp_command *self, const mxp_diff *diff)
+{
+    const mxp_compared_run *other = mxp__run_of_another_program(&diff->comparison, MXP__BEFORE);
+    if (other == NULL) {
+        return -1;
+    }
+    fprintf(stderr,
+            "mxprof %s: '%s' and '%s' are runs of different programs; --force takes them all the "
+            "same\n",
+            self->name, diff->comparison.sides[MXP__BEFORE].runs[0].path, other->path);
+    return MXP_EXIT_UNKNOWN;
+}
+
 static int compare(const mxp_command *self, mxp_diff *diff, const diff_call *call)
 {
     for (int side = 0; side < MXP__SIDES; side++) {
@@ -234,7 +249,11 @@ static int compare(const mxp_command *self, mxp_diff *diff, const diff_call *cal
         mxp__command_failed(self);
         return MXP_EXIT_USAGE;
     }
-    int code = print(self, diff, call);
+    int code = call->noise && !call->force ? check_noise(self, diff) : -1;
+    if (code >= 0) {
+        return code;
+    }
+    code = print(self, diff, call);
     return code != MXP_EXIT_FINE || call->noise ? code : verdict_code(diff, call->strict);
 }
 

@@ -374,6 +374,15 @@ def test_noise_is_that_of_the_runs(work):
     assert "runs' spread" in out and "5 v 5" in out
 
 
+def test_runs_of_two_programs_have_no_noise(work):
+    diff_runs.write_side(work / "others", 1, NOISE, first=900, base={"sort": 10_000_000, "merge": 200_000})
+    runs = ("before/r00.mxp", "others/r00.mxp")
+    for extra in ([], ["--json"]):
+        code, out, err = diff(work, "--noise", *runs, *extra)
+        assert code == 3 and out == "" and "are runs of different programs" in err and runs[1] in err
+    assert diff(work, "--noise", *runs, "--force")[0] == 0
+
+
 def test_noise_of_one_run_says_what_it_can(work):
     code, found = compared(work, "--noise", "before/r00.mxp")
     assert code == 0 and found["wall"]["between_runs"] is None and found["wall"]["within_a_run"] > 0

@@ -220,3 +220,29 @@ bool mxp__are_different_programs(const mxp_comparison *comparison,
         (all_have(comparison, has_operators, true) || all_have(comparison, has_operators, false));
     return !same_kind || 2 * differences->common_rows < more;
 }
+
+static bool are_of_one_program(const mxp_comparison *comparison, const mxp_compared_run *a,
+                               const mxp_compared_run *b)
+{
+    size_t of_a = 0, of_b = 0, common = 0;
+    for (size_t row = 0; row < comparison->rows.operators.count; row++) {
+        const bool in_a = mxp__row_sums_get(&a->operators, row).count > 0;
+        const bool in_b = mxp__row_sums_get(&b->operators, row).count > 0;
+        of_a += in_a;
+        of_b += in_b;
+        common += in_a && in_b;
+    }
+    return a->has_steps == b->has_steps && a->has_operators == b->has_operators &&
+           2 * common >= (of_a > of_b ? of_a : of_b);
+}
+
+const mxp_compared_run *mxp__run_of_another_program(const mxp_comparison *comparison, int side)
+{
+    const mxp_side *of = &comparison->sides[side];
+    for (size_t i = 1; i < of->count; i++) {
+        if (!are_of_one_program(comparison, &of->runs[0], &of->runs[i])) {
+            return &of->runs[i];
+        }
+    }
+    return NULL;
+}

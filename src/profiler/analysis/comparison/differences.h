@@ -37,5 +37,8 @@ void mxp__differences_fini(mxp_differences *differences);
 // and no change of one. Also where steps or operators are on one side only.
 bool mxp__are_different_programs(const mxp_comparison *comparison,
                                  const mxp_differences *differences);
+// The first run of a side that is one of another program than the side's first, by the same rule;
+// null: all are of one.
+const mxp_compared_run *mxp__run_of_another_program(const mxp_comparison *comparison, int side);
 
 #endif
