@@ -83,10 +83,11 @@ static void put_duration(const mxp_screen *screen, double ns, bool is_change, mx
         mxp__strbuf_putc(out, '-');
         return;
     }
-    const double size_ns = fabs(ns);
+    // What two digits behind the point would show as 0.00 is none, and has no sign.
+    const double size_ns = fabs(ns) < 0.005 ? 0 : fabs(ns);
     const scale *unit = screen->unit == MXP_TIME_FITTING ? scale_of(times, SECONDS, size_ns)
                                                          : &times[screen->unit - MXP_TIME_NS];
-    put_sign(ns, is_change, out);
+    put_sign(size_ns == 0 ? 0 : ns, is_change, out);
     if (screen->unit == MXP_TIME_FITTING) {
         put_scaled(times, unit, size_ns, out);
     } else {

@@ -34,6 +34,7 @@ static void durations_have_three_digits_and_a_unit_that_fits(void **state)
         double ns;
         const char *text;
     } cases[] = {
+        {0.004, "0 ns"},      {-0.004, "0 ns"},     {-0.5, "-0.50 ns"},
         {0, "0 ns"},          {1, "1 ns"},          {459, "459 ns"},
         {24.3, "24.3 ns"},    {0.42, "0.42 ns"},    {999, "999 ns"},
         {999.4, "999 ns"},    {999.5, "1.00 us"},   {1000, "1.00 us"},
