@@ -98,14 +98,32 @@ static int compare_rows(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+// Whether another row is told apart from this one by its phase alone.
+static bool in_several_phases(const mxp_path_view *view, const mxp_path_row *row)
+{
+    for (size_t i = 0; i < view->rows.count; i++) {
+        const mxp_path_row *other = &view->rows.rows[i];
+        if (other->kind == row->kind && other->name == row->name && other->scope == row->scope &&
+            other->phase != row->phase) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_row(const mxp_path_view *view, const mxp_screen *screen, const mxp_path_row *row,
                     mxp_text_table *table)
 {
     const double share = (double)row->total_ns / (double)view->rows.total_ns;
     mxp_strbuf label = {0};
     mxp__path_view_label(view, row->kind, row->name, row->scope, &label);
-    mxp__put_label(screen, mxp__strbuf_text(&label), label.length, mxp__text_cell(table));
+    mxp_strbuf *cell = mxp__text_cell(table);
+    mxp__put_label(screen, mxp__strbuf_text(&label), label.length, cell);
     mxp__strbuf_fini(&label);
+    if (row->phase != 0 && row->phase < sizeof phases / sizeof phases[0] &&
+        in_several_phases(view, row)) {
+        mxp__strbuf_printf(cell, " (%s)", phases[row->phase]);
+    }
     mxp__strbuf_puts(mxp__text_cell(table), mxp__path_kind_name(row->kind));
     mxp__put_duration(screen, (double)row->total_ns / (double)view->rows.steps,
                       mxp__text_cell(table));

@@ -120,6 +120,22 @@ def test_a_window_without_steps_is_of_one_thread_for_all_commands(tmp_path):
     assert explained.returncode == 3 and "of the path: span 88.9%; the largest row handle 88.9%" in explained.stdout
 
 
+def test_rows_that_differ_by_their_phase_alone_say_it(tmp_path):
+    file = native_file.NativeFile()
+    main, worker = file.thread("main"), file.thread("worker")
+    name = file.name("Reshape", "operator", "span")
+    for phase, at in ((1, 10), (2, 40)):
+        file.meta(main, "step", at * US, value=phase)
+        file.add(worker, native_file.words(
+            native_file.word0("operator", 4, file.origin + (at + 1) * US), name | phase << 32,
+            30 * US | phase << 48, 1 * US | main << 48, 0, 0, 0, 0))
+    file.meta(main, "step", 70 * US, value=3)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    text = run(path).stdout
+    assert "Reshape (forward) " in text and "Reshape (backward) " in text
+
+
 def test_where_nothing_is_recorded_is_no_path(tmp_path):
     empty = tmp_path / "empty.mxp"
     empty.write_bytes(native_file.empty().to_bytes())
