@@ -149,6 +149,13 @@ bool mxp__is_ring_alone(const mxp_source *source)
     return source->process_count == 0 && mxp__is_ring(source);
 }
 
+static int take_covered(mxp_input *input, const mxp_coverage *coverage)
+{
+    mxp_source *whole = input->source;
+    input->source = NULL;
+    return mxp__window_open(whole, coverage->complete_ns, &input->source);
+}
+
 // The threads of a ring cover different times: busy ones the last seconds, idle ones all of the
 // run. Its table counts from the time on that all of them cover.
 int mxp__coverage_limit(mxp_input *input, int64_t last_ns)
@@ -161,13 +168,27 @@ int mxp__coverage_limit(mxp_input *input, int64_t last_ns)
         if (coverage.overwritten) {
             mxp__strbuf_printf(&text, "; counted from %.3f s on",
                                (double)coverage.complete_ns / 1e9);
-            mxp_source *whole = input->source;
-            input->source = NULL;
-            error = mxp__window_open(whole, coverage.complete_ns, &input->source);
+            error = take_covered(input, &coverage);
         }
         snprintf(input->ring, sizeof input->ring, "%s", mxp__strbuf_text(&text));
     }
     mxp__strbuf_fini(&text);
+    mxp__coverage_fini(&coverage);
+    return error;
+}
+
+int mxp__coverage_take(mxp_input *input, mxp_strbuf *note)
+{
+    mxp_coverage coverage;
+    if (!mxp__is_ring_alone(input->source)) {
+        return MXP_OK;
+    }
+    int error = mxp__coverage_make(input->source, &coverage);
+    if (error == MXP_OK && coverage.overwritten) {
+        mxp__strbuf_printf(note, "a ring: counted from %.3f s on, where all threads are there\n",
+                           (double)coverage.complete_ns / 1e9);
+        error = take_covered(input, &coverage);
+    }
     mxp__coverage_fini(&coverage);
     return error;
 }

@@ -29,5 +29,8 @@ bool mxp__is_ring_alone(const mxp_source *source);
 // Of such a ring, makes input->source the part from where on all threads are there, and
 // input->ring what mxp__coverage_print says.
 int mxp__coverage_limit(mxp_input *input, int64_t last_ns);
+// The same without a summary, for commands that go from thread to thread; `note` is a line on it,
+// or is left empty.
+int mxp__coverage_take(mxp_input *input, mxp_strbuf *note);
 
 #endif

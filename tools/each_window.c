@@ -5,6 +5,7 @@
 #include <mxprof/error.h>
 #include <unistd.h>
 
+#include "coverage.h"
 #include "profiler/analysis/graph/graph.h"
 #include "profiler/trace/merge.h"
 
@@ -54,6 +55,16 @@ static int look_at_all(mxp_each_window *run, mxp_source *source, mxp_window_look
     return code;
 }
 
+// Of a ring only what all threads are there for: -1, or the exit code after an error line.
+static int take_covered(mxp_each_window *run, mxp_input *input)
+{
+    mxp_strbuf note = {0};
+    const int error = mxp__coverage_take(input, &note);
+    mxp__strbuf_puts(&run->out, run->options->json ? "" : mxp__strbuf_text(&note));
+    mxp__strbuf_fini(&note);
+    return error == MXP_OK ? -1 : mxp__command_failed(run->command);
+}
+
 int mxp__each_window(const mxp_command *command, const char *file,
                      const mxp_window_options *options, mxp_window_look *look, void *context)
 {
@@ -69,7 +80,10 @@ int mxp__each_window(const mxp_command *command, const char *file,
         mxp__json_object(&run.json, NULL);
         mxp__json_array(&run.json, "processes");
     }
-    int code = look_at_all(&run, input.source, look);
+    int code = take_covered(&run, &input);
+    if (code < 0) {
+        code = look_at_all(&run, input.source, look);
+    }
     if (options->json) {
         mxp__json_end(&run.json);
         mxp__json_end(&run.json);

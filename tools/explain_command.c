@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "coverage.h"
 #include "explain_view.h"
 #include "profiler/trace/merge.h"
 #include "selection.h"
@@ -199,7 +200,10 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
                              .until = options->selection.until,
                              .ceilings = options->ceilings,
                              .is_imported = input.is_imported};
-    int code = take_processes(self, options, &input, &view);
+    int code = mxp__coverage_take(&input, &view.note) == MXP_OK ? -1 : mxp__command_failed(self);
+    if (code < 0) {
+        code = take_processes(self, options, &input, &view);
+    }
     if (code < 0) {
         code = print_view(self, options, &view);
         code = code == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : code;

@@ -72,6 +72,7 @@ static void put_processes(const mxp_explain_view *view, const mxp_explained *of,
 static void put_head(const mxp_explain_view *view, const mxp_explained *of,
                      const mxp_screen *screen, mxp_strbuf *out)
 {
+    mxp__strbuf_append(out, mxp__strbuf_text(&view->note), view->note.length);
     put_processes(view, of, out);
     if (!of->is_marked) {
         mxp__put_duration(screen, of->verdict.mean_ns, out);

@@ -169,6 +169,7 @@ void mxp__explain_view_fini(mxp_explain_view *view)
         explained_fini(&view->all[i]);
     }
     mxp__free(view->all, view->capacity * sizeof *view->all);
+    mxp__strbuf_fini(&view->note);
     *view = (mxp_explain_view){0};
 }
 

@@ -23,6 +23,7 @@ typedef struct mxp_explain_view {
     const char *step, *from, *until;  // as given, or null: the next commands look at the same
     const char *ceilings;  // a file of them; null: those of the user's cache, if there are any
     bool is_imported;  // nothing in it tells what waited for what
+    mxp_strbuf note;  // a line on what is counted, or none
     mxp_explained *all;
     size_t count, capacity;
     bool is_paired;  // `imbalance` is of all processes

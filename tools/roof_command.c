@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "ceilings_of_trace.h"
 #include "command.h"
+#include "coverage.h"
 #include "profiler/analysis/path/path_rows.h"
 #include "profiler/trace/merge.h"
 #include "roof_shown.h"
@@ -274,7 +275,14 @@ static int show_file(const mxp_command *self, const char *file, const roof_optio
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    int code = show_processes(self, &input, options, &out);
+    mxp_strbuf note = {0};
+    int code =
+        mxp__coverage_take(&input, &note) == MXP_OK ? MXP_EXIT_FINE : mxp__command_failed(self);
+    if (code == MXP_EXIT_FINE) {
+        mxp__strbuf_puts(&out, options->json ? "" : mxp__strbuf_text(&note));
+        code = show_processes(self, &input, options, &out);
+    }
+    mxp__strbuf_fini(&note);
     if (code == MXP_EXIT_FINE || code == MXP_EXIT_UNKNOWN) {
         int printed = mxp__output_print(self, &out);
         printed = printed == MXP_EXIT_FINE ? mxp__input_exit_code(&input) : printed;

@@ -104,6 +104,18 @@ def test_a_table_counts_from_where_all_threads_are_covered(ring):
     assert held - 50 <= rows["late"] <= held  # scopes, states and values that stand are no spans
 
 
+def test_a_path_is_of_where_all_threads_are_covered(ring):
+    report = mxprof("report", ring).stdout
+    whole, = re.findall(r"^(.+) of time, no steps", report, re.M)
+    since, = re.findall(r"counted from (\S+ s) on", report)
+    text = mxprof("path", ring).stdout
+    note, head = text.splitlines()[:2]
+    assert note == f"a ring: counted from {since} on, where all threads are there"
+    assert head.startswith(f"window of {whole}") and "early" not in text
+    explained = subprocess.run([BUILD / "mxprof", "explain", ring], capture_output=True, text=True, check=False)
+    assert explained.returncode == 3 and explained.stdout.startswith(note + "\n" + whole + " as one window")
+
+
 def test_a_table_in_a_file_says_that_threads_cover_different_times(ring, tmp_path):
     result = mxprof("convert", ring, "-o", tmp_path / "table.csv")
     assert "may cover different times" in result.stderr
