@@ -40,7 +40,8 @@ def test_a_program_records_and_both_commands_read_the_same(way, tmp_path):
     (tmp_path / "out").mkdir()
     run(program, tmp_path / "out", cwd=SOURCE / "src")
     trace = tmp_path / "out/profile.mxp"
-    for words in (["info"], ["report"], ["report", "--layout", "mxnet", "--json"], ["report", "--by", "scope"]):
+    for words in (["info"], ["report"], ["report", "--layout", "mxnet", "--json"],
+                  ["report", "--layout", "mxnet", "--by", "scope"]):
         assert run(MUSL / "mxprof", *words, trace) == run(BUILD / "mxprof", *words, trace)
     run(MUSL / "mxprof", "convert", trace, "-o", tmp_path / "musl.json")
     run(BUILD / "mxprof", "convert", trace, "-o", tmp_path / "glibc.json")

@@ -78,13 +78,20 @@ static void the_limit_of_the_address_space_counts_too(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct rlimit space = {1 << 30, 1 << 30};
+        struct rlimit space = {1 << 30, 1 << 30}, now = {0};
         bool set = setrlimit(RLIMIT_AS, &space) == 0;
+        if (set && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur != space.rlim_cur) {
+            _exit(77);  // an emulator of programs takes none, or it would stop itself
+        }
         _exit(!set || mxp__os_memory_limit("no such root") != 1 << 30);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 static void of_quotas_of_cpu_time_the_smallest_of_all_levels_counts(void **state)

@@ -20,17 +20,20 @@
 #include "cmocka_all.h"
 
 // ---- what the test knows itself ---------------------------------------------------------------
-static uint64_t delay_of(const char *tid)
+// False: the thread is gone.
+static bool delay_of(const char *tid, uint64_t *sum_ns)
 {
-    char path[300];
+    char path[300], text[100] = "";
     unsigned long long run = 0, delay = 0;
     snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", tid);
     FILE *file = fopen(path, "r");
-    assert_true(file == NULL || fscanf(file, "%llu %llu", &run, &delay) == 2);
+    bool found = file != NULL && fgets(text, sizeof text, file) != NULL;
+    assert_true(!found || sscanf(text, "%llu %llu", &run, &delay) == 2);
     if (file != NULL) {
         fclose(file);
     }
-    return delay;
+    *sum_ns += delay;
+    return found;
 }
 
 static uint64_t delay_of_all(unsigned *threads)
@@ -40,10 +43,7 @@ static uint64_t delay_of_all(unsigned *threads)
     assert_non_null(folder);
     *threads = 0;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            sum_ns += delay_of(entry->d_name);
-            *threads += 1;
-        }
+        *threads += entry->d_name[0] != '.' && delay_of(entry->d_name, &sum_ns);
     }
     closedir(folder);
     return sum_ns;
@@ -82,6 +82,7 @@ static int skip_without(void **state)
 enum { THREADS = 3 };
 static mxp_atomic_u32 there, may_end;
 static bool spins;
+static unsigned threads_before;
 
 static void *stay(void *unused)
 {
@@ -98,6 +99,7 @@ static void *stay(void *unused)
 static void begin_threads(pthread_t *threads, bool spin)
 {
     spins = spin;
+    delay_of_all(&threads_before);
     mxp_atomic_set(&there, 0);
     mxp_atomic_store(&may_end, 0);
     for (int i = 0; i < THREADS; i++) {
@@ -114,6 +116,11 @@ static void end_threads(const pthread_t *threads)
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
+    // The system lists a thread that was joined for a little while yet.
+    unsigned left;
+    do {
+        delay_of_all(&left);
+    } while (left > threads_before);
 }
 
 // The sum lies between what the test reads before and after it: each thread's figure only grows.
@@ -234,7 +241,10 @@ static void a_forked_child_has_figures_and_descriptors_of_its_own(void **state)
         unsigned left = schedstats(), alone;
         uint64_t before_ns = delay_of_all(&alone), ns = mxp__os_run_delay_ns();
         uint64_t after_ns = delay_of_all(&alone);
-        _exit(left != 0 || alone != 1 || schedstats() != 1 || ns < before_ns || ns > after_ns);
+        unsigned own = schedstats();
+        // One; an emulator of programs begins a thread of its own some time after the fork.
+        bool right = own >= 1 && own <= alone && alone < THREADS;
+        _exit(left != 0 || !right || ns < before_ns || ns > after_ns);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
