@@ -144,6 +144,8 @@ typedef struct mxp_operator_view {
     float flops, bytes;
 } mxp_operator_view;
 void mxp__event_operator(const mxp_event *event, mxp_operator_view *view);
+// How many variables an operator has whose record begins at `words` in the decoder's range.
+uint32_t mxp__decoder_variables(const mxp_decoder *decoder, const uint64_t *words);
 // Variable `i` of variable_count, with MXP_VARIABLE_WRITTEN.
 uint32_t mxp__event_variable(const mxp_event *event, uint32_t i);
 
