@@ -79,7 +79,7 @@ static int append(mxp_samples *samples, uint64_t value)
     return MXP_OK;
 }
 
-int mxp__samples_add(mxp_samples *samples, uint64_t value)
+int mxp__samples_add_slow(mxp_samples *samples, uint64_t value)
 {
     if (samples->histogram == NULL && samples->count == MXP_SAMPLES_MAX) {
         int error = take_histogram(samples);

@@ -21,7 +21,19 @@ typedef struct mxp_samples {
     bool is_sorted;
 } mxp_samples;
 
-int mxp__samples_add(mxp_samples *samples, uint64_t value);  // MXP_ENOMEM
+// The rest of mxp__samples_add; not for direct use.
+int mxp__samples_add_slow(mxp_samples *samples, uint64_t value);
+
+static inline int mxp__samples_add(mxp_samples *samples, uint64_t value)  // MXP_ENOMEM
+{
+    if (samples->values == NULL || samples->count == samples->capacity || value > UINT32_MAX) {
+        return mxp__samples_add_slow(samples, value);
+    }
+    samples->values[samples->count++] = (uint32_t)value;
+    samples->is_sorted = false;
+    return 0;
+}
+
 // The smallest value that at least this fraction (0 to 1) of all do not exceed: exact, or from a
 // histogram less than 25 % off. 0 of none.
 uint64_t mxp__samples_quantile(mxp_samples *samples, double fraction, bool *is_exact);

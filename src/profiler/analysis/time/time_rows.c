@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a thread come in the order of their ends, so a span comes after all spans inside it:
-// `pending` has the finished ones of a thread that nothing around them has claimed yet, in the
-// order of their begins. A new span claims those that began in it.
+// See time_rows.h.
 #include "profiler/analysis/time/time_rows.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/trace/event.h"
+#include "profiler/analysis/time/pending_spans.h"
+#include "profiler/analysis/window/operator_times.h"
 
-// Beyond this many the older half is forgotten: no span of a real program has so many children that
-// matter to its parent's own time.
-enum { PENDING_MAX = 1 << 20, RECENT = 256 };
-
-typedef struct pending_span {
-    int64_t begin_ns;
-    uint64_t duration_ns;
-} pending_span;
-
-typedef struct thread_state {
-    pending_span *pending;
-    size_t count, capacity;
-} thread_state;
+enum { RECENT_BITS = 10 };
 
 typedef struct row_place {
     uint64_t key;
@@ -35,11 +21,11 @@ typedef struct pass {
     mxp_source *source;
     const mxp_choice *choice;
     const mxp_filter *filter;
-    thread_state *threads;
+    mxp_pending_spans *threads;
     uint32_t *node_of;  // scopes
     uint32_t *span_rows;  // of each name id: its row + 1
     mxp_id_map operator_rows;  // by name, phase and scope id
-    row_place recent[RECENT];  // some of them
+    row_place recent[1 << RECENT_BITS];  // some of them
     bool *idle;
     uint64_t step_begin, step_end;  // ticks of the step in which the last record was
     bool step_is_chosen;
@@ -104,7 +90,7 @@ static int find_name(pass *self, uint32_t name, mxp_time_row *wanted)
 static int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase, uint32_t *place)
 {
     const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
-    row_place *recent = &self->recent[(name * 31 + scope * 7 + phase) % RECENT];
+    row_place *recent = &self->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
     const row_place *known =
         recent->key == key + 1 ? recent : mxp__id_map_find(&self->operator_rows, key + 1);
     if (known != NULL) {
@@ -147,36 +133,13 @@ static int span_row(pass *self, uint32_t name, uint32_t *place)
     return MXP_OK;
 }
 
-// ---- nesting -----------------------------------------------------------------------------------
-static void forget_older_half(thread_state *thread)
-{
-    const size_t kept = thread->count / 2;
-    memmove(thread->pending, thread->pending + thread->count - kept,
-            kept * sizeof *thread->pending);
-    thread->count = kept;
-}
-
-static int claim_children(thread_state *thread, const mxp_event *event, uint64_t *own_ns)
-{
-    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
-    uint64_t inside_ns = 0;
-    while (thread->count > 0 && thread->pending[thread->count - 1].begin_ns >= event->begin_ns) {
-        inside_ns += thread->pending[--thread->count].duration_ns;
-    }
-    *own_ns = inside_ns < duration_ns ? duration_ns - inside_ns : 0;
-    if (thread->count >= PENDING_MAX) {
-        forget_older_half(thread);
-    }
-    if (thread->count == thread->capacity &&
-        mxp__grow(&thread->pending, &thread->capacity, thread->count + 1,
-                  sizeof *thread->pending) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    thread->pending[thread->count++] = (pending_span){event->begin_ns, duration_ns};
-    return MXP_OK;
-}
-
 // ---- records -----------------------------------------------------------------------------------
+static int own_time(pass *self, uint32_t thread, int64_t begin_ns, int64_t end_ns, uint64_t *own_ns)
+{
+    return mxp__pending_spans_add(&self->threads[thread], &self->choice->of->index, thread,
+                                  begin_ns, end_ns, own_ns);
+}
+
 // The step of a moment in ticks, and from when to when its answer holds.
 static void find_step(pass *self, uint64_t ticks)
 {
@@ -200,10 +163,10 @@ static bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
     return self->step_is_chosen;
 }
 
-static bool is_wanted(const pass *self, const mxp_event *event, uint32_t scope, unsigned phase)
+static bool is_wanted(const pass *self, uint32_t name, uint32_t thread, uint32_t scope,
+                      unsigned phase)
 {
-    return self->filter == NULL ||
-           mxp__filter_takes(self->filter, event->name, scope, event->thread, phase);
+    return self->filter == NULL || mxp__filter_takes(self->filter, name, scope, thread, phase);
 }
 
 static int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
@@ -221,40 +184,30 @@ static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
     return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
-// A push or the moment of being ready, from what the record says it was before its start.
-static uint64_t ticks_before(const mxp_event *event, uint64_t word)
-{
-    const uint64_t distance = word & MXP_STAMP_MASK;
-    return distance < event->begin_ticks ? event->begin_ticks - distance : 0;
-}
-
-static int add_operator(pass *self, mxp_decoder *decoder, const mxp_event *event)
+static int add_operator(pass *self, uint32_t thread, const uint64_t *words,
+                        const mxp_operator_times *times)
 {
     const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
-    if ((event->flags & skipped) != 0) {
+    const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
+    if ((flags & skipped) != 0) {
         return MXP_OK;
     }
     uint64_t own_ns;
-    int error = claim_children(&self->threads[event->thread], event, &own_ns);
-    const uint64_t *words = event->words;
-    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
-    const uint64_t push_ticks = ticks_before(event, words[3]);
-    const uint32_t scope = (uint32_t)words[6];
-    if (error != MXP_OK || !is_chosen(self, push_ticks, event->begin_ns) ||
-        !is_wanted(self, event, scope, phase)) {
+    int error = own_time(self, thread, times->start_ns, times->end_ns, &own_ns);
+    const uint32_t name = (uint32_t)words[1], scope = (uint32_t)words[6];
+    if (error != MXP_OK || !is_chosen(self, times->push_ticks, times->start_ns) ||
+        !is_wanted(self, name, thread, scope, phase)) {
         return error;
     }
     uint32_t place;
-    error = operator_row(self, event->name, scope, phase, &place);
+    error = operator_row(self, name, scope, phase, &place);
     if (error != MXP_OK) {
         return error;
     }
     mxp_time_row *row = &self->rows->rows[place];
-    const int64_t push_ns = mxp__decoder_ns(decoder, push_ticks);
-    const int64_t ready_ns = mxp__decoder_ns(decoder, ticks_before(event, words[4]));
-    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
-    row->waited_ns += distance_ns(push_ns, ready_ns);
-    row->queued_ns += distance_ns(ready_ns, event->begin_ns);
+    const uint64_t duration_ns = (uint64_t)(times->end_ns - times->start_ns);
+    row->waited_ns += distance_ns(times->push_ns, times->ready_ns);
+    row->queued_ns += distance_ns(times->ready_ns, times->start_ns);
     self->rows->operators++;
     return add_duration(self->rows, row, duration_ns, duration_ns);
 }
@@ -274,30 +227,49 @@ static int add_span(pass *self, const mxp_event *event)
     uint64_t own_ns = duration_ns;
     row->overlaps |= event->lane != 0;
     if (!row->overlaps) {
-        error = claim_children(&self->threads[event->thread], event, &own_ns);
+        error = own_time(self, event->thread, event->begin_ns, event->end_ns, &own_ns);
     }
     if (error != MXP_OK || !is_chosen(self, event->begin_ticks, event->begin_ns) ||
-        !is_wanted(self, event, 0, MXP_PHASE_NONE)) {
+        !is_wanted(self, event->name, event->thread, 0, MXP_PHASE_NONE)) {
         return error;
     }
     self->rows->spans++;
     return add_duration(self->rows, row, duration_ns, own_ns);
 }
 
+// A record that is no plain operator. 0 also at damage, which ends the range.
+static int add_other(pass *self, mxp_decoder *decoder, const uint64_t **at)
+{
+    mxp_event event;
+    if (mxp__decoder_next(decoder, &event) != 1) {
+        *at = decoder->range.end;
+        return MXP_OK;
+    }
+    if (event.kind == MXP_KIND_SPAN) {
+        return add_span(self, &event);
+    }
+    const mxp_operator_times times = mxp__event_operator_times(decoder, &event);
+    return add_operator(self, event.thread, event.words, &times);
+}
+
 static int add_range(pass *self, const mxp_record_range *range)
 {
     mxp_decoder decoder;
-    mxp_event event;
+    mxp_operator_times times;
+    const uint64_t *at = range->words, *words;
     int error = MXP_OK;
     if (range->thread >= self->source->thread_count) {
         return MXP_OK;
     }
     mxp__decoder_begin(&decoder, self->source->timebase, range);
-    while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
-        if (event.kind == MXP_KIND_SPAN) {
-            error = add_span(self, &event);
-        } else if (mxp__event_is_operator(&event)) {
-            error = add_operator(self, &decoder, &event);
+    while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
+        const uint32_t kind = (uint32_t)(*words & 0xff);
+        if (mxp__is_operator_head(words) && mxp__operator_times_at(&decoder, words, &times)) {
+            error = add_operator(self, range->thread, words, &times);
+        } else if (kind == MXP_KIND_SPAN || kind == MXP_KIND_SPAN_LONG ||
+                   mxp__is_operator_head(words)) {
+            decoder.at = words;
+            error = add_other(self, &decoder, &at);
         }
     }
     return error;
@@ -339,7 +311,7 @@ static void pass_fini(pass *self)
 {
     const size_t names = self->source->name_count;
     for (size_t i = 0; self->threads != NULL && i < self->source->thread_count; i++) {
-        mxp__free(self->threads[i].pending, self->threads[i].capacity * sizeof(pending_span));
+        mxp__pending_spans_fini(&self->threads[i]);
     }
     mxp__free(self->threads, (self->source->thread_count + 1) * sizeof *self->threads);
     mxp__free(self->span_rows, (names + 1) * sizeof *self->span_rows);
@@ -351,7 +323,7 @@ static void pass_fini(pass *self)
 int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
                        const mxp_filter *filter)
 {
-    assert(process->process_count == 0);
+    assert(process->process_count == 0 && choice->of->index.source == process);
     pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
     int error = pass_init(&self);
     if (error == MXP_OK) {

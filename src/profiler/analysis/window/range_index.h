@@ -62,6 +62,9 @@ static inline bool mxp__range_index_nests(const mxp_range_index *index, const mx
            index->nested[event->name] && mxp__event_clock(event) == MXP_CLOCK_TRACE;
 }
 
+// A processor loads ahead by itself within a page of memory, and waits where the next one begins.
+enum { MXP__WORDS_AHEAD = 576 };
+
 // Words of the next record head, or null at the end of the range or at damage; *at moves behind it.
 static inline const uint64_t *mxp__next_head(const uint64_t **at, const uint64_t *end)
 {
@@ -74,6 +77,7 @@ static inline const uint64_t *mxp__next_head(const uint64_t **at, const uint64_t
         return NULL;
     }
     *at = words + 2 * units;
+    __builtin_prefetch(words + MXP__WORDS_AHEAD);
     return words;
 }
 

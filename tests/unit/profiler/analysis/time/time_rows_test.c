@@ -401,6 +401,45 @@ static void random_spans_have_the_same_own_time_in_rows_and_tree(void **state)
     }
 }
 
+// More calls than are kept for what is around them: only those are forgotten that nothing can be
+// around, and spans of any length have their own time to the nanosecond.
+static void own_time_is_exact_however_many_calls_there_are(void **state)
+{
+    (void)state;
+    enum { CALLS = 100000, PERIOD = 10, CALL_NS = 4, LONG = 60000, SHORT = 20 };
+    made all = {.source = make_source(&all.of)};
+    const uint32_t outer = fake_span_name(all.source, "user", "outer");
+    const uint32_t inner = fake_span_name(all.source, "user", "inner");
+    const uint64_t begin = 10 * STEP;
+    for (uint64_t i = 1; i <= CALLS; i++) {
+        const uint64_t at = begin + i * PERIOD;
+        fake_span(all.source, MAIN, all.of.call, at + 1, at + 1 + CALL_NS);
+        if (i % SHORT == 0) {  // around the last three
+            fake_span(all.source, MAIN, inner, at - 2 * PERIOD, at + 8);
+        }
+        if (i == LONG) {  // around the second half of those up to here, and then around all
+            fake_span(all.source, MAIN, outer, begin + LONG / 2 * PERIOD + PERIOD, at + 9);
+        }
+    }
+    fake_span(all.source, MAIN, all.of.user, begin, begin + (CALLS + 1) * PERIOD);
+    assert_int_equal(mxp__steps_find(all.source, &all.steps), MXP_OK);
+    assert_int_equal(mxp__choice_make(&all.steps,
+                                      &(mxp_choice_wish){.from = {MXP_TIME_FROM_ZERO, begin}},
+                                      &all.choice),
+                     MXP_OK);
+    assert_int_equal(mxp__time_rows_add(&all.rows, all.source, &all.choice, NULL), MXP_OK);
+    const uint64_t inner_ns = 2 * PERIOD + 8, inners = CALLS / SHORT;
+    const uint64_t outer_ns = (LONG / 2 - 1) * PERIOD + 9, halves = LONG / 2 / SHORT;
+    check(row(&all, "inner", ""), inners, inners * inner_ns, inners * (inner_ns - 3 * CALL_NS), 0,
+          0);
+    check(row(&all, "outer", ""), 1, outer_ns,
+          outer_ns - halves * inner_ns - (LONG / 2 - 3 * halves) * CALL_NS, 0, 0);
+    const uint64_t all_ns = (CALLS + 1) * PERIOD, beside = inners - halves;
+    check(row(&all, "work", ""), 1, all_ns,
+          all_ns - outer_ns - beside * inner_ns - (CALLS - LONG / 2 - 3 * beside) * CALL_NS, 0, 0);
+    unmake(&all);
+}
+
 // ---- percentiles -------------------------------------------------------------------------------
 static void percentiles_are_exact_until_there_are_too_many(void **state)
 {
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(operators_are_leaves_of_their_scopes),
         cmocka_unit_test(calls_are_in_what_is_around_them),
         cmocka_unit_test(random_spans_have_the_same_own_time_in_rows_and_tree),
+        cmocka_unit_test(own_time_is_exact_however_many_calls_there_are),
         cmocka_unit_test(percentiles_are_exact_until_there_are_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
