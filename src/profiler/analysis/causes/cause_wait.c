@@ -22,9 +22,11 @@ static bool is_for_results(const mxp_graph_wait *wait)
 static uint32_t call_of(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
 {
     int64_t at_ns = wait->begin_ns;
+    size_t place = SIZE_MAX;
     mxp_graph_host piece;
     const bool is_within =
-        mxp__graph_host_next(graph, thread, &at_ns, wait->begin_ns + 1, &piece) && piece.name != 0;
+        mxp__graph_host_next(graph, thread, &place, &at_ns, wait->begin_ns + 1, &piece) &&
+        piece.name != 0;
     return is_within ? piece.name : wait->name;
 }
 

@@ -139,8 +139,8 @@ size_t mxp__graph_wait_before(const mxp_graph *graph, uint32_t thread, int64_t n
     return low == 0 ? SIZE_MAX : low - 1;
 }
 
-// The piece in which `ns` lies, or host_count if it is before the first.
-static size_t host_at(const mxp_graph_thread *thread, int64_t ns)
+// Place of the first piece that begins after `ns`.
+static size_t host_after(const mxp_graph_thread *thread, int64_t ns)
 {
     size_t low = 0, high = thread->host_count;
     while (low < high) {
@@ -151,23 +151,22 @@ static size_t host_at(const mxp_graph_thread *thread, int64_t ns)
             high = middle;
         }
     }
-    return low == 0 ? thread->host_count : low - 1;
+    return low;
 }
 
-bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, int64_t *from_ns, int64_t to_ns,
-                          mxp_graph_host *piece)
+bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, size_t *place, int64_t *from_ns,
+                          int64_t to_ns, mxp_graph_host *piece)
 {
     if (*from_ns >= to_ns) {
         return false;
     }
     const mxp_graph_thread *at = &graph->threads[thread];
-    const size_t i = host_at(at, *from_ns);
-    const bool is_before = i == at->host_count;
-    *piece = is_before ? (mxp_graph_host){.kind = MXP__HOST_BETWEEN} : at->hosts[i];
-    const size_t next = is_before ? 0 : i + 1;
+    const size_t next = *place == SIZE_MAX ? host_after(at, *from_ns) : *place;
+    *piece = next == 0 ? (mxp_graph_host){.kind = MXP__HOST_BETWEEN} : at->hosts[next - 1];
     piece->begin_ns = *from_ns;
     *from_ns = next < at->host_count && at->hosts[next].begin_ns < to_ns ? at->hosts[next].begin_ns
                                                                          : to_ns;
+    *place = next + 1;
     return true;
 }
 

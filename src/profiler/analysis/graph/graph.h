@@ -90,7 +90,7 @@ typedef struct mxp_graph {
     size_t thread_count;
     uint64_t records, bytes;  // of the window; memory of the graph
     uint32_t least_id, most_id;  // of its operators
-    bool has_bulks;
+    bool has_bulks, has_idle_ops;
     uint64_t cut_ops;  // operators whose variables were more than a record holds
     bool has_waits;  // the trace has records of waits; else they are taken from calls
     struct mxp_graph_index *index;  // of ids
@@ -98,6 +98,7 @@ typedef struct mxp_graph {
     size_t async_count;
     // Memory of the threads, one block of each, and of `ops`; kept for the next window.
     uint32_t *op_places;
+    size_t placed_count;
     mxp_graph_wait *waits;
     mxp_graph_host *hosts;
     size_t wait_count;
@@ -179,8 +180,9 @@ uint32_t mxp__graph_use_count(const mxp_graph *graph, uint32_t op);
 uint32_t mxp__graph_use(const mxp_graph *graph, uint32_t op, uint32_t i);
 
 // What a program's thread was doing at *from_ns: sets *piece, moves *from_ns to its end or to to_ns
-// and returns true; false at to_ns. So calls in a loop cut [from_ns, to_ns).
-bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, int64_t *from_ns, int64_t to_ns,
-                          mxp_graph_host *piece);
+// and returns true; false at to_ns. So calls in a loop cut [from_ns, to_ns). *place is SIZE_MAX at
+// the first one, and then the loop's.
+bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, size_t *place, int64_t *from_ns,
+                          int64_t to_ns, mxp_graph_host *piece);
 
 #endif

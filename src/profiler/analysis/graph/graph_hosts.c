@@ -19,7 +19,8 @@ typedef struct cutter {
     open_span *open;
     size_t open_count, open_capacity;
     int64_t at_ns;  // everything from here on is cut
-    mxp_graph_host *first, *next;  // pieces, the latest first
+    mxp_graph_host
+        *first;  // the last one that was cut, the earliest; those of a thread end its room
 } cutter;
 
 static const char memory_for[] = "the spans of a window";
@@ -61,9 +62,9 @@ static void put_piece(cutter *cut, int64_t from_ns)
         return;
     }
     const open_span *top = cut->open_count > 0 ? &cut->open[cut->open_count - 1] : NULL;
-    *cut->next++ = (mxp_graph_host){.begin_ns = from_ns,
-                                    .name = top != NULL ? top->name : 0,
-                                    .kind = top != NULL ? top->kind : MXP__HOST_BETWEEN};
+    *--cut->first = (mxp_graph_host){.begin_ns = from_ns,
+                                     .name = top != NULL ? top->name : 0,
+                                     .kind = top != NULL ? top->kind : MXP__HOST_BETWEEN};
     cut->at_ns = from_ns;
 }
 
@@ -99,18 +100,17 @@ static int open_span_at(cutter *cut, const mxp_graph_span *span)
     return MXP_OK;
 }
 
-static void reverse(mxp_graph_host *pieces, size_t count)
+// A span has a piece of its own, and one after it.
+static size_t room_of(const mxp_graph_raw_thread *raw)
 {
-    for (size_t i = 0; i < count / 2; i++) {
-        const mxp_graph_host kept = pieces[i];
-        pieces[i] = pieces[count - 1 - i];
-        pieces[count - 1 - i] = kept;
-    }
+    return 2 * raw->span_count;
 }
 
-static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_thread *thread)
+// `end`: of the thread's room, which is filled from there.
+static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_thread *thread,
+                      mxp_graph_host *end)
 {
-    cut->first = cut->next;
+    cut->first = end;
     cut->at_ns = MXP__NS_MAX;
     for (size_t i = raw->span_count; i-- > 0;) {
         int error = open_span_at(cut, &raw->spans[i]);
@@ -120,8 +120,7 @@ static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_th
     }
     close_after(cut, -MXP__NS_MAX - 1);
     thread->hosts = cut->first;
-    thread->host_count = (size_t)(cut->next - cut->first);
-    reverse(thread->hosts, thread->host_count);
+    thread->host_count = (size_t)(end - cut->first);
     return MXP_OK;
 }
 
@@ -132,18 +131,19 @@ int mxp__graph_take_hosts(mxp_graph *graph)
     size_t pieces = 0;
     const size_t names = graph->source->name_count;
     for (size_t i = 0; i < graph->thread_count; i++) {
-        pieces += 2 * raw[i].span_count;  // a piece of its own, and one after it
+        pieces += room_of(&raw[i]);
     }
     const int has_room =
         mxp__grow(&graph->hosts, &graph->host_capacity, pieces, sizeof *graph->hosts);
     cut.kinds = mxp__alloc(names * sizeof *cut.kinds);
-    cut.next = graph->hosts;
+    mxp_graph_host *end = graph->hosts;
     int error = has_room != MXP_OK || (cut.kinds == NULL && names > 0)
                     ? mxp__fail_memory(memory_for)
                     : MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < graph->thread_count; i++) {
         if (graph->threads[i].role != MXP__ROLE_WORKER && raw[i].span_count > 0) {
-            error = cut_thread(&cut, &raw[i], &graph->threads[i]);
+            end += room_of(&raw[i]);
+            error = cut_thread(&cut, &raw[i], &graph->threads[i], end);
         }
     }
     mxp__free(cut.kinds, names * sizeof *cut.kinds);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/graph/graph_parts.h"
+#include "profiler/analysis/window/operator_times.h"
 
 typedef struct loader {
     const mxp_range_index *index;
@@ -20,75 +21,89 @@ typedef struct loader {
 static const char memory_for[] = "the graph of a window";
 
 // ---- one record --------------------------------------------------------------------------------
-static int64_t ns_of(const mxp_decoder *decoder, uint64_t ticks)
+// mxp__grow, where there is room mostly.
+static inline int make_room(void *array_pointer, size_t *capacity, size_t count,
+                            size_t element_bytes)
 {
-    const int64_t ns = mxp__decoder_ns((mxp_decoder *)decoder, ticks);
-    return ns < -MXP__NS_MAX ? -MXP__NS_MAX : ns > MXP__NS_MAX ? MXP__NS_MAX : ns;
+    return count < *capacity ? MXP_OK
+                             : mxp__grow(array_pointer, capacity, count + 1, element_bytes);
 }
 
-// What the order of operators needs to know of all of them.
-static void note_op(loader *load, const mxp_graph_op *op)
+// Operators are placed on their threads as they come, which is mostly the order of their starts.
+// Room for it is there.
+static void place_op(loader *load, mxp_graph_op *op, uint32_t number)
 {
     mxp_graph *graph = load->graph;
     mxp_graph_raw_thread *thread = &load->threads[op->thread];
-    const bool is_placed = (op->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0;
-    if (is_placed) {
-        thread->op_count++;
-        thread->runs_others |= op->push_thread != op->thread;
-        thread->is_unordered |=
-            op->start_ns < thread->last_start_ns ||
-            (op->start_ns == thread->last_start_ns && (int32_t)(op->id - thread->last_id) < 0);
-        thread->last_start_ns = op->start_ns;
-        thread->last_id = op->id;
+    if (thread->op_count == 0) {
+        thread->first_place = graph->placed_count;
     }
+    graph->op_places[graph->placed_count++] = number;
+    op->place = (uint32_t)thread->op_count++;
+    thread->runs_others |= op->push_thread != op->thread;
+    thread->is_unordered |=
+        op->start_ns < thread->last_start_ns ||
+        (op->start_ns == thread->last_start_ns && (int32_t)(op->id - thread->last_id) < 0);
+    thread->has_inner |= op->start_ns < thread->last_end_ns;
+    thread->last_start_ns = op->start_ns;
+    thread->last_end_ns = op->end_ns;
+    thread->last_id = op->id;
+}
+
+// What the order of operators needs to know of all of them.
+static void note_op(mxp_graph *graph, const mxp_graph_op *op)
+{
     graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
     graph->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
     graph->has_bulks |= (op->flags & MXP_OP_BULK_PARENT) != 0;
+    graph->has_idle_ops |= op->is_idle;
     graph->least_id = op->id < graph->least_id ? op->id : graph->least_id;
     graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
 }
 
-// The times of an operator, from its record: as mxp__event_operator has them, each converted by
-// itself, which takes a fraction of the time.
-static void take_times(const mxp_decoder *decoder, const mxp_event *event, mxp_graph_op *op)
-{
-    const uint64_t *words = event->words;
-    const uint64_t start = event->begin_ticks;
-    const uint64_t queued = words[3] & MXP_STAMP_MASK, released = words[4] & MXP_STAMP_MASK;
-    op->start_ns = event->begin_ns;
-    op->end_ns = event->end_ns;
-    op->push_ns = ns_of(decoder, start > queued ? start - queued : 0);
-    op->ready_ns = ns_of(decoder, start > released ? start - released : 0);
-}
-
-static int add_op(loader *load, const mxp_decoder *decoder, const mxp_event *event)
+static int add_op(loader *load, const mxp_decoder *decoder, const uint64_t *words,
+                  const mxp_operator_times *times)
 {
     mxp_graph *graph = load->graph;
-    if ((event->flags & MXP_OP_SHARED) != 0) {
+    const uint16_t flags = (uint16_t)(words[2] >> 48);
+    const uint32_t name = (uint32_t)words[1];
+    if ((flags & MXP_OP_SHARED) != 0) {
         return MXP_OK;
     }
     if (graph->op_count == MXP__NO_OP - 1 ||
-        mxp__grow(&graph->ops, &graph->op_capacity, graph->op_count + 1, sizeof *graph->ops) !=
-            MXP_OK) {
+        make_room(&graph->ops, &graph->op_capacity, graph->op_count, sizeof *graph->ops) !=
+            MXP_OK ||
+        make_room(&graph->op_places, &graph->place_capacity, graph->placed_count,
+                  sizeof *graph->op_places) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    const uint64_t *words = event->words;
-    mxp_graph_op *op = &graph->ops[graph->op_count++];
-    op->words = words;
-    op->id = (uint32_t)(words[1] >> 32);
-    op->name = event->name;
-    op->scope = (uint32_t)words[6];
-    op->released_by = (uint32_t)words[5];
-    op->bulk_parent = (uint32_t)(words[5] >> 32);
-    op->thread = event->thread;
-    op->push_thread = (uint16_t)(words[3] >> 48);
-    op->flags = event->flags;
-    op->use_count = (uint16_t)event->value.u64;
-    op->inner_of = op->last_member = op->place = MXP__NO_OP;
-    op->is_hidden = event->kind == MXP_KIND_HIDDEN;
-    op->is_idle = event->name < graph->source->name_count && load->index->idle[event->name];
-    take_times(decoder, event, op);
-    note_op(load, op);
+    const uint32_t number = (uint32_t)graph->op_count++;
+    mxp_graph_op *op = &graph->ops[number];
+    *op = (mxp_graph_op){
+        .push_ns = times->push_ns,
+        .ready_ns = times->ready_ns,
+        .start_ns = times->start_ns,
+        .end_ns = times->end_ns,
+        .words = words,
+        .id = (uint32_t)(words[1] >> 32),
+        .name = name,
+        .scope = (uint32_t)words[6],
+        .released_by = (uint32_t)words[5],
+        .bulk_parent = (uint32_t)(words[5] >> 32),
+        .thread = decoder->range.thread,
+        .push_thread = (uint16_t)(words[3] >> 48),
+        .flags = flags,
+        .use_count = (uint16_t)mxp__decoder_variables(decoder, words),
+        .inner_of = MXP__NO_OP,
+        .last_member = MXP__NO_OP,
+        .place = MXP__NO_OP,
+        .is_hidden = (words[0] & 0xff) == MXP_KIND_HIDDEN,
+        .is_idle = name < graph->source->name_count && load->index->idle[name],
+    };
+    if ((flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0) {
+        place_op(load, op, number);
+    }
+    note_op(graph, op);
     return MXP_OK;
 }
 
@@ -119,7 +134,7 @@ static int add_wait(loader *load, const mxp_event *event)
 static int keep_span(loader *load, uint32_t thread_index, const mxp_graph_span *span)
 {
     mxp_graph_raw_thread *thread = &load->threads[thread_index];
-    if (mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + 1,
+    if (make_room(&thread->spans, &thread->span_capacity, thread->span_count,
                   sizeof *thread->spans) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
@@ -141,23 +156,25 @@ static int add_span(loader *load, const mxp_event *event)
                                        .name = event->name});
 }
 
-static int add_event(loader *load, const mxp_decoder *decoder, const mxp_event *event)
+static bool is_within(const loader *load, int64_t begin_ns, int64_t end_ns)
 {
-    if (event->end_ns < load->graph->from_ns || event->begin_ns > load->graph->to_ns) {
+    return end_ns >= load->graph->from_ns && begin_ns <= load->graph->to_ns;
+}
+
+static int add_event(loader *load, mxp_decoder *decoder, const mxp_event *event)
+{
+    if (!is_within(load, event->begin_ns, event->end_ns)) {
         return MXP_OK;
     }
     load->graph->records++;
-    switch (event->kind) {
-    case MXP_KIND_OPERATOR:
-    case MXP_KIND_HIDDEN:
-        return add_op(load, decoder, event);
-    case MXP_KIND_WAIT:
-        return add_wait(load, event);
-    case MXP_KIND_SPAN:
+    if (event->kind == MXP_KIND_SPAN) {
         return add_span(load, event);
-    default:
-        return MXP_OK;
     }
+    if (mxp__event_is_operator(event)) {
+        const mxp_operator_times times = mxp__event_operator_times(decoder, event);
+        return add_op(load, decoder, event->words, &times);
+    }
+    return event->kind == MXP_KIND_WAIT ? add_wait(load, event) : MXP_OK;
 }
 
 // ---- all records -------------------------------------------------------------------------------
@@ -178,18 +195,37 @@ static int check_limit(loader *load)
                      (double)(graph->to_ns - graph->from_ns) / 1e9);
 }
 
+// 0 also at damage, which ends the range. What the decoder skips is no record.
+static int read_other(loader *load, mxp_decoder *decoder, const uint64_t **at,
+                      const uint64_t *words)
+{
+    mxp_event event;
+    decoder->at = words;
+    if (mxp__decoder_next(decoder, &event) != 1) {
+        *at = decoder->range.end;
+        return MXP_OK;
+    }
+    return event.words == words ? add_event(load, decoder, &event) : MXP_OK;
+}
+
 static int read_range(loader *load, const mxp_record_range *range)
 {
     mxp_decoder decoder;
-    mxp_event event;
+    mxp_operator_times times;
+    const uint64_t *at = range->words, *words;
+    int error = MXP_OK;
     mxp__decoder_begin(&decoder, load->graph->source->timebase, range);
-    while (mxp__decoder_next(&decoder, &event) == 1) {
-        int error = add_event(load, &decoder, &event);
-        if (error != MXP_OK) {
-            return error;
+    while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
+        if (mxp__is_operator_head(words) && mxp__operator_times_at(&decoder, words, &times)) {
+            if (is_within(load, times.start_ns, times.end_ns)) {
+                load->graph->records++;
+                error = add_op(load, &decoder, words, &times);
+            }
+        } else if ((*words & 0xff) != MXP_KIND_VARIABLES) {
+            error = read_other(load, &decoder, &at, words);
         }
     }
-    return check_limit(load);
+    return error == MXP_OK ? check_limit(load) : error;
 }
 
 static int read_place(loader *load, size_t place)
@@ -297,11 +333,11 @@ static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t 
     assert(error != MXP_OK || graph->thread_count == source->thread_count);
     graph->from_ns = from_ns;
     graph->to_ns = to_ns;
-    graph->op_count = graph->async_count = graph->wait_count = 0;
+    graph->op_count = graph->placed_count = graph->async_count = graph->wait_count = 0;
     graph->records = graph->bytes = graph->cut_ops = 0;
     graph->least_id = UINT32_MAX;
     graph->most_id = 0;
-    graph->has_bulks = graph->has_waits = false;
+    graph->has_bulks = graph->has_idle_ops = graph->has_waits = false;
     for (size_t i = 0; i < graph->thread_count; i++) {
         const mxp_graph_raw_thread *old = &graph->raw[i];
         graph->threads[i] = (mxp_graph_thread){0};
@@ -309,7 +345,8 @@ static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t 
                                                .span_capacity = old->span_capacity,
                                                .waits = old->waits,
                                                .wait_capacity = old->wait_capacity,
-                                               .last_start_ns = INT64_MIN};
+                                               .last_start_ns = INT64_MIN,
+                                               .last_end_ns = INT64_MIN};
     }
     return error;
 }

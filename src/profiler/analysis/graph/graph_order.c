@@ -209,6 +209,7 @@ static size_t take_inner_out(mxp_graph *graph, uint32_t *places, size_t count)
         mxp_graph_op *op = &graph->ops[places[i]];
         if (kept > 0 && op->start_ns < graph->ops[places[kept - 1]].end_ns) {
             op->inner_of = places[kept - 1];
+            op->place = MXP__NO_OP;
             continue;
         }
         op->place = (uint32_t)kept;
@@ -217,46 +218,35 @@ static size_t take_inner_out(mxp_graph *graph, uint32_t *places, size_t count)
     return kept;
 }
 
-static int order_threads(mxp_graph *graph)
+static int order_thread(mxp_graph *graph, const mxp_graph_raw_thread *raw, mxp_graph_thread *thread)
 {
-    const mxp_graph_raw_thread *raw = graph->raw;
-    for (size_t i = 0; i < graph->thread_count; i++) {
-        mxp_graph_thread *thread = &graph->threads[i];
-        int error =
-            raw[i].is_unordered ? sort_thread(graph, thread->ops, thread->op_count) : MXP_OK;
+    if (raw->is_unordered) {
+        int error = sort_thread(graph, thread->ops, thread->op_count);
         if (error != MXP_OK) {
             return error;
         }
+    }
+    if (raw->is_unordered || raw->has_inner) {
         thread->op_count = take_inner_out(graph, thread->ops, thread->op_count);
     }
     return MXP_OK;
 }
 
-static int place_ops(mxp_graph *graph)
+// They were placed as they came.
+static int order_threads(mxp_graph *graph)
 {
-    const mxp_graph_raw_thread *raw = graph->raw;
-    if (mxp__grow(&graph->op_places, &graph->place_capacity, graph->op_count,
-                  sizeof *graph->op_places) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < graph->thread_count; i++) {
+        const mxp_graph_raw_thread *raw = &graph->raw[i];
+        mxp_graph_thread *thread = &graph->threads[i];
+        thread->role = raw->waits_for_tasks ? MXP__ROLE_CUSTOM
+                       : raw->runs_others   ? MXP__ROLE_WORKER
+                                            : MXP__ROLE_PROGRAM;
+        thread->ops = raw->op_count > 0 ? graph->op_places + raw->first_place : NULL;
+        thread->op_count = raw->op_count;
+        error = order_thread(graph, raw, thread);
     }
-    uint32_t *next = graph->op_places;
-    for (size_t i = 0; i < graph->thread_count; i++) {
-        graph->threads[i].role = raw[i].waits_for_tasks ? MXP__ROLE_CUSTOM
-                                 : raw[i].runs_others   ? MXP__ROLE_WORKER
-                                                        : MXP__ROLE_PROGRAM;
-        if (raw[i].op_count > 0) {
-            graph->threads[i].ops = next;
-            next += raw[i].op_count;
-        }
-    }
-    for (uint32_t i = 0; i < graph->op_count; i++) {
-        const mxp_graph_op *op = &graph->ops[i];
-        if ((op->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0) {
-            mxp_graph_thread *thread = &graph->threads[op->thread];
-            thread->ops[thread->op_count++] = i;
-        }
-    }
-    return MXP_OK;
+    return error;
 }
 
 // ---- bulks and asynchronous operators ----------------------------------------------------------
@@ -312,9 +302,6 @@ static int collect_async(mxp_graph *graph)
 int mxp__graph_order(mxp_graph *graph)
 {
     int error = make_index(graph);
-    if (error == MXP_OK) {
-        error = place_ops(graph);
-    }
     if (error == MXP_OK) {
         error = order_threads(graph);
     }

@@ -22,12 +22,13 @@ typedef struct mxp_graph_raw_thread {
     size_t span_count, span_capacity;
     mxp_graph_raw_wait *waits;
     size_t wait_count, wait_capacity;
-    size_t op_count;
+    size_t first_place, op_count;  // of its operators in `op_places`
     bool runs_others;  // operators that another thread pushed
     bool waits_for_tasks;
     size_t long_count;  // of its spans, the last ones: long ones, from the index
     bool is_unordered;  // its operators do not come in the order of start and id
-    int64_t last_start_ns;
+    bool has_inner;  // one began before the one before it had ended
+    int64_t last_start_ns, last_end_ns;
     uint32_t last_id;
 } mxp_graph_raw_thread;
 

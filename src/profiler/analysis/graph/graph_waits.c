@@ -117,7 +117,7 @@ static uint8_t what_waits(const char *name)
 static int collect_pushed(call_waits *from)
 {
     mxp_graph *graph = from->graph;
-    for (uint32_t i = 0; i < graph->op_count; i++) {
+    for (uint32_t i = 0; graph->has_idle_ops && i < graph->op_count; i++) {
         const mxp_graph_op *op = &graph->ops[i];
         if (!op->is_idle || op->push_thread >= graph->thread_count ||
             strcmp(graph->source->name(graph->source, op->name).text, "WaitForVar") != 0) {

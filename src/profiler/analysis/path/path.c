@@ -366,7 +366,8 @@ static int kind_of_host(uint32_t kind)
 
 static int append(mxp_path *to, const mxp_path_piece *piece)
 {
-    if (mxp__grow(&to->pieces, &to->capacity, to->count + 1, sizeof *to->pieces) != MXP_OK) {
+    if (to->count == to->capacity &&
+        mxp__grow(&to->pieces, &to->capacity, to->count + 1, sizeof *to->pieces) != MXP_OK) {
         return mxp__fail_memory("the critical path");
     }
     to->pieces[to->count++] = *piece;
@@ -376,10 +377,11 @@ static int append(mxp_path *to, const mxp_path_piece *piece)
 static int split_piece(const mxp_graph *graph, const mxp_path_piece *piece, mxp_path *to)
 {
     int64_t at_ns = piece->from_ns;
+    size_t place = SIZE_MAX;
     mxp_graph_host host;
     int error = MXP_OK;
     while (error == MXP_OK &&
-           mxp__graph_host_next(graph, piece->thread, &at_ns, piece->to_ns, &host)) {
+           mxp__graph_host_next(graph, piece->thread, &place, &at_ns, piece->to_ns, &host)) {
         mxp_path_piece part = *piece;
         part.from_ns = host.begin_ns;
         part.to_ns = at_ns;
