@@ -205,21 +205,25 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
     return error;
 }
 
+static uint64_t stretch_bytes(const forecast *of)
+{
+    return of->limit_bytes < STRETCH_BYTES ? of->limit_bytes : STRETCH_BYTES;
+}
+
 // A single step may take all that is allowed, several no more than is worth it.
 static int load_steps(const forecast *of, size_t first, size_t end, mxp_graph *graph)
 {
     const mxp_step_window *all = of->steps->all;
     const bool is_single = end - first == 1;
-    const uint64_t limit_bytes =
-        is_single || of->limit_bytes < STRETCH_BYTES ? of->limit_bytes : STRETCH_BYTES;
+    const uint64_t limit_bytes = is_single ? of->limit_bytes : stretch_bytes(of);
     return mxp__graph_load_part(&of->steps->index, all[first].begin_ns, all[end - 1].end_ns,
                                 limit_bytes, graph);
 }
 
 // How many steps to load next, by what those before took.
-static size_t next_count(size_t count, uint64_t bytes)
+static size_t next_count(const forecast *of, size_t count, uint64_t bytes)
 {
-    const double fits = 0.8 * (double)count * (double)STRETCH_BYTES / ((double)bytes + 1);
+    const double fits = 0.8 * (double)count * (double)stretch_bytes(of) / ((double)bytes + 1);
     return fits < 1 ? 1 : fits > 1e9 ? (size_t)1000000000 : (size_t)fits;
 }
 
@@ -245,7 +249,7 @@ static int look_at_stretch(forecast *of, size_t first, size_t end)
         }
         error = look_at(of, &graph, first, first + count);
         first += count;
-        count = next_count(count, graph.bytes);
+        count = next_count(of, count, graph.bytes);
         mxp__graph_fini(&graph);
         if (error != MXP_OK) {
             return error;
