@@ -138,11 +138,16 @@ static void check_times(mxp_source *process, const mxp_steps *steps)
 // ---- replays -----------------------------------------------------------------------------------
 static void check_what_if(mxp_source *process, const mxp_steps *steps)
 {
+    mxp_ceilings ceilings = {.machine = {.cores = 2, .cache_bytes = {1 << 15, 1 << 20, 1 << 25}}};
+    for (int i = 0; i < MXP__CEILINGS; i++) {
+        ceilings.all[i].rate = 1e11 / (i + 1);
+    }
     const mxp_change changes[] = {{.kind = MXP_CHANGE_NAME, .glob = "*", .factor = 0.5},
                                   {.kind = MXP_CHANGE_HOST, .factor = 2},
                                   {.kind = MXP_CHANGE_PREFETCH},
                                   {.kind = MXP_CHANGE_NO_WAIT, .glob = "*"},
                                   {.kind = MXP_CHANGE_WORKERS, .count = 2},
+                                  {.kind = MXP_CHANGE_ROOF, .glob = "*", .ceilings = &ceilings},
                                   {.kind = MXP_CHANGE_BULK, .count = 8}};
     enum { SETS = sizeof changes / sizeof changes[0] };
     mxp_change_set sets[SETS];
