@@ -31,7 +31,7 @@ static const char help[] =
     "                  in the n-th of them in each step (GLOB#n)\n"
     "  --roof GLOB     operators of these names or in these scopes take what the machine\n"
     "                  needs for them at least, as 'mxprof roof' tells\n"
-    "  --workers N     so many compute workers\n"
+    "  --workers N     so many compute workers: who is free takes what was pushed first\n"
     "  --bulk N        calls that push an operator push N of them\n"
     "\n"
     "options\n" MXP_WINDOW_HELP

@@ -130,6 +130,33 @@ def test_two_workers_run_beside_each_other_what_does_not_depend(write):
     assert found["model"] and found["other_operators_share_cores"]
     (chain,) = predictions(write(trace()), "--workers", "2")
     assert chain["mean_ns"] == LENGTH * US
+    (same,) = predictions(write(trace(related=False)), "--workers", "1")
+    assert same["gain_ns"] == 0 and same["model"] and not same["other_operators_share_cores"]
+
+
+def test_a_free_worker_takes_what_was_pushed_first(write):
+    """A program pushes A (1), B (2) and C (3), the first for one worker; B is ready at once, C too. Recorded is
+    A, C, B; with B first, C ends last, and the wait is for C."""
+    file = native_file.NativeFile()
+    main, worker = file.thread("main"), file.thread("compute worker")
+    names = {name: file.name(name, "operator", "span") for name in "ABC"}
+    waits, length = file.name("WaitForVar", "operator", "span"), 600 * US
+    for step in range(STEPS + 1):
+        t = 50 * US + step * length
+        file.meta(main, "step", t, value=step)
+        if step == STEPS:
+            break
+        for place, (name, push, start, end) in enumerate((("A", 10, 15, 115), ("C", 30, 115, 215), ("B", 20, 215, 515))):
+            operator(file, worker, names[name], 3 * step + "ABC".index(name) + 1, t + push * US, t + start * US,
+                     t + end * US, uses=(10 + place,))
+        wait(file, main, waits, t + 40 * US, t + 218 * US, 3 * step + 3)
+        wait(file, main, waits, t + 220 * US, t + 518 * US, 3 * step + 2)
+    (found,) = predictions(write(file), "--workers", "1", length=600)
+    # B runs from 115 to 415 us, C from then to 515; the second wait finds B there, and 2 + 82 us of the program follow.
+    assert [step["predicted_ns"] for step in found["steps"]] == [(518 + 2 + 82) * US] * STEPS
+    (two,) = predictions(write(file), "--workers", "2", length=600)
+    # The other worker takes B 5 us after its push, and C is behind A: 215 us. B ends at 325 us.
+    assert [step["predicted_ns"] for step in two["steps"]] == [(328 + 82) * US] * STEPS
 
 
 def test_one_wait_of_each_step_can_be_left_out(write):
@@ -187,7 +214,7 @@ def test_processes_without_operators_are_passed_over(tmp_path):
 
 
 def test_lines_fit_80_columns(write):
-    shown = run(write(trace(early=5 * US, related=False)), "--workers", "2").stdout
+    shown = run(write(trace(related=False)), "--workers", "2").stdout
     assert "\nc other operators" in shown and max(map(len, shown.splitlines())) < 80
 
 

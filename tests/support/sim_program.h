@@ -127,6 +127,7 @@ typedef struct sim_program {
     uint32_t sites;
     uint32_t lost_permille;  // of the records of operators
     bool has_pause, has_custom;
+    bool takes_by_id;  // workers do, of equal priority; else what became ready first
     bool makes_thread;  // that of custom operators, for its first task; else it is there
     sim_costs costs;
 } sim_program;

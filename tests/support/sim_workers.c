@@ -30,6 +30,13 @@ void sim_worker_take(engine *e, worker *w, int number, int64_t now)
     }
 }
 
+static bool goes_first(const engine *e, const sim_ran *a, const sim_ran *b)
+{
+    return a->op->priority != b->op->priority
+               ? a->op->priority > b->op->priority
+               : e->program->takes_by_id && (int32_t)(a->id - b->id) < 0;
+}
+
 static void worker_next(engine *e, worker *w, int64_t now)
 {
     w->state = IS_IDLE;
@@ -38,8 +45,7 @@ static void worker_next(engine *e, worker *w, int64_t now)
     for (size_t i = 0; i < e->queue_count; i++) {
         const sim_ran *op = &e->run->ops[e->queue[i]];
         if (op->queue == w->queue &&
-            (best == e->queue_count ||
-             op->op->priority > e->run->ops[e->queue[best]].op->priority)) {
+            (best == e->queue_count || goes_first(e, op, &e->run->ops[e->queue[best]]))) {
             best = i;
         }
     }

@@ -7,32 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/replay/replay_host.h"
 #include "profiler/analysis/replay/replay_parts.h"
+#include "profiler/analysis/replay/replay_run.h"
 
-#define NEVER INT64_MIN
-enum { OPEN_MAX = 64, WORKERS_MAX = 256 };
+#define NEVER MXP__REPLAY_NEVER
 
 const mxp_changes mxp__no_changes = {.host = 1};
 
-typedef struct replay {
-    const mxp_replay_plan *plan;
-    const mxp_graph *graph;
-    const mxp_changes *changes;
-    mxp_replayed *out;
-    mxp_host_map *maps;  // by thread
-    int64_t *starts, *ends;  // by operator, fine; NEVER: not yet
-    int64_t *last_ends;  // by step of the plan: its last operator
-    uint32_t open[OPEN_MAX];  // operators that may still run
-    size_t open_count;
-    int64_t settled_old_ns, settled_new;  // the last end of all others
-    int64_t workers[WORKERS_MAX];  // from when on each is free, where there is another number
-    uint32_t worker_count;
-    size_t wait_step;
-    size_t push_step;  // of the last push
-    uint32_t waits_in_step;
-    int error;
-} replay;
+typedef mxp_replay_run replay;
 
 static int64_t distance(int64_t from_ns, int64_t to_ns)
 {
@@ -142,14 +124,14 @@ static int64_t push_at(replay *run, uint32_t head)
 }
 
 // ---- starts ------------------------------------------------------------------------------------
-static int64_t ready_at(replay *run, uint32_t op)
+int64_t mxp__replay_ready_at(replay *run, uint32_t op)
 {
     const mxp_graph *graph = run->graph;
     const mxp_replay_plan *plan = run->plan;
     const uint32_t head = mxp__graph_head(graph, op);
     int64_t ready = graph->ops[head].push_thread < graph->thread_count ? push_at(run, head) : NEVER;
     const uint32_t previous =
-        run->worker_count > 0 ? MXP__NO_OP : mxp__replay_worker_before(graph, op);
+        run->schedule != NULL ? MXP__NO_OP : mxp__replay_worker_before(graph, op);
     for (uint32_t i = plan->edge_first[head]; i < plan->edge_ends[head]; i++) {
         const uint32_t before = plan->edges[i];
         if (before != previous && graph->ops[before].end_ns <= graph->ops[op].start_ns &&
@@ -174,9 +156,13 @@ static int64_t usual_idle_gap(const replay *run, int64_t idle_ns)
 
 // The gap after what was waited for last. `before` and `now`: how much later than the first the
 // second of two things came, as recorded and as it is now. The situation is another one only if
-// `now` is on the other side by more than the recorded gap, so that nothing jumps at a tie.
-static bool has_switched(int64_t before, int64_t now, int64_t gap)
+// `now` is on the other side by more than the recorded gap, so that nothing jumps at a tie. A
+// schedule jumps anyway, and takes each situation as it is.
+static bool has_switched(const replay *run, int64_t before, int64_t now, int64_t gap)
 {
+    if (run->schedule != NULL) {
+        return (before > 0) != (now > 0);
+    }
     return before > 0 ? now < -gap : now > gap;
 }
 
@@ -195,35 +181,35 @@ static int64_t start_on_worker(replay *run, uint32_t op, int64_t ready, int64_t 
     int64_t gap = distance(old_ns, start_ns);
     const int64_t now = ready > free ? ready : free;
     if (old_free_ns != MXP__NS_NONE && old_ready_ns != MXP__NS_NONE && free != NEVER &&
-        ready != NEVER && has_switched(distance(old_free_ns, old_ready_ns), ready - free, gap)) {
+        ready != NEVER &&
+        has_switched(run, distance(old_free_ns, old_ready_ns), ready - free, gap)) {
         run->out->switched++;
         gap = ready > free ? usual_idle_gap(run, (ready - free) / MXP__FINE) * MXP__FINE : 0;
     }
     return now + gap;
 }
 
-// The worker that is done last before the operator is ready goes on with it; else the first one
-// that is done takes it.
-static int64_t *free_worker(replay *run, int64_t ready)
+// In a schedule, where every start is decided anew: the worker is idle or goes on, and nothing is
+// at a tie.
+static int64_t start_scheduled(replay *run, uint32_t op, int64_t ready, int64_t free)
 {
-    int64_t *best = &run->workers[0];
-    for (uint32_t i = 1; i < run->worker_count; i++) {
-        int64_t *each = &run->workers[i];
-        const bool is_early = *each <= ready, best_is_early = *best <= ready;
-        if (is_early ? !best_is_early || *each > *best : !best_is_early && *each < *best) {
-            best = each;
-        }
+    const int64_t start_ns = run->graph->ops[op].start_ns;
+    const int64_t old_ready_ns = mxp__replay_ready_ns(run->plan, op);
+    const int64_t old_free_ns = mxp__replay_free_ns(run->plan, op);
+    const int64_t old_ns = old_ready_ns > old_free_ns ? old_ready_ns : old_free_ns;
+    const bool was_idle = old_ready_ns > old_free_ns, is_idle = ready > free;
+    run->out->changed++;
+    if (old_ns == MXP__NS_NONE) {
+        return fine(run, start_ns) > free ? fine(run, start_ns) : free;
     }
-    return best;
+    if (was_idle == is_idle && old_ns <= start_ns) {
+        return (is_idle ? ready : free) + distance(old_ns, start_ns);
+    }
+    run->out->switched++;
+    return is_idle ? ready + usual_idle_gap(run, (ready - free) / MXP__FINE) * MXP__FINE : free;
 }
 
-static bool is_on_compute(const mxp_graph_op *op)
-{
-    return (op->flags >> MXP_OP_QUEUE_SHIFT & 3) == MXP_QUEUE_COMPUTE &&
-           (op->flags & MXP_OP_ASYNC) == 0;
-}
-
-static int64_t start_of(replay *run, uint32_t op, int64_t **worker)
+static int64_t start_of(replay *run, uint32_t op)
 {
     const mxp_graph *graph = run->graph;
     const mxp_graph_op *at = &graph->ops[op];
@@ -234,11 +220,9 @@ static int64_t start_of(replay *run, uint32_t op, int64_t **worker)
     if (mxp__graph_follows_member(graph, op)) {
         return run->ends[previous] + distance(graph->ops[previous].end_ns, at->start_ns);
     }
-    const int64_t ready = ready_at(run, op);
-    if (run->worker_count > 0 && is_on_compute(at)) {
-        *worker = free_worker(run, ready);
-        run->out->changed++;
-        return start_on_worker(run, op, ready, **worker);
+    const int64_t ready = mxp__replay_ready_at(run, op);
+    if (run->schedule != NULL && mxp__replay_is_scheduled(graph, op)) {
+        return start_scheduled(run, op, ready, run->worker_free);
     }
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
     return start_on_worker(run, op, ready,
@@ -296,10 +280,14 @@ static void set_end(replay *run, uint32_t op, int64_t end)
     if (mxp__graph_is_inline(run->graph, op)) {
         return;  // its thread does not wait meanwhile, and others need not wait for it
     }
-    if (run->open_count == OPEN_MAX) {
+    if (run->schedule != NULL) {
+        mxp__replay_gate_end(run, op);
+        return;
+    }
+    if (run->open_count == MXP__REPLAY_OPEN_MAX) {
         settle_until(run, at->start_ns);
     }
-    if (run->open_count == OPEN_MAX) {
+    if (run->open_count == MXP__REPLAY_OPEN_MAX) {
         settle(run, run->open[--run->open_count]);
     }
     run->open[run->open_count++] = op;
@@ -327,7 +315,7 @@ static void end_bulk(replay *run, uint32_t member)
     }
 }
 
-static void go_op(replay *run, uint32_t op)
+void mxp__replay_go_op(replay *run, uint32_t op)
 {
     const mxp_graph *graph = run->graph;
     const mxp_graph_op *at = &graph->ops[op];
@@ -349,17 +337,13 @@ static void go_op(replay *run, uint32_t op)
         end_completed(run, op);
         return;
     }
-    int64_t *worker = NULL;
-    run->starts[op] = start_of(run, op, &worker);
+    run->starts[op] = start_of(run, op);
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
     const bool is_completed = is_async && mxp__graph_completer(graph, op) != MXP__NO_OP;
     if (is_completed) {
         return;
     }
     set_end(run, op, run->starts[op] + run_time(run, op));
-    if (worker != NULL) {
-        *worker = run->ends[op];
-    }
     end_completed(run, op);
     end_bulk(run, op);
 }
@@ -407,7 +391,11 @@ static bool cause_of(replay *run, uint32_t at, int64_t *old_ns, int64_t *now)
     const mxp_graph_wait *wait = &run->graph->waits[at];
     const uint32_t op = run->plan->wait_ops[at];
     if (wait->what == MXP_WAIT_ALL) {
-        settle_until(run, wait->end_ns);
+        if (run->schedule != NULL) {
+            mxp__replay_gate_open(run, at);
+        } else {
+            settle_until(run, wait->end_ns);
+        }
         *old_ns = run->settled_old_ns;
         *now = run->settled_new;
         if (op != MXP__NO_OP && run->ends[op] > *now) {
@@ -425,7 +413,7 @@ static bool cause_of(replay *run, uint32_t at, int64_t *old_ns, int64_t *now)
     return *now != NEVER && *old_ns <= wait->end_ns;
 }
 
-static void go_wait(replay *run, uint32_t at)
+void mxp__replay_go_wait(replay *run, uint32_t at)
 {
     const mxp_graph_wait *wait = &run->graph->waits[at];
     const uint32_t thread = run->plan->wait_threads[at];
@@ -449,7 +437,7 @@ static void go_wait(replay *run, uint32_t at)
     }
     const int64_t old_ns = old_cause_ns > wait->begin_ns ? old_cause_ns : wait->begin_ns;
     int64_t gap = distance(old_ns, wait->end_ns);
-    if (has_switched(distance(wait->begin_ns, old_cause_ns), cause - begin, gap)) {
+    if (has_switched(run, distance(wait->begin_ns, old_cause_ns), cause - begin, gap)) {
         run->out->switched++;
         gap = cause > begin ? run->plan->wake_ns * MXP__FINE : 0;
     }
@@ -480,10 +468,10 @@ static void go_all(replay *run)
     for (size_t i = 0; i < run->plan->order_count && run->error == MXP_OK; i++) {
         const uint32_t node = run->plan->order[i];
         if ((node & MXP__NODE_IS_WAIT) != 0) {
-            go_wait(run, node & ~MXP__NODE_IS_WAIT);
+            mxp__replay_go_wait(run, node & ~MXP__NODE_IS_WAIT);
             continue;
         }
-        go_op(run, node);
+        mxp__replay_go_op(run, node);
         if (is_unchanged) {
             check_op(run, node);
         }
@@ -511,12 +499,15 @@ static void take_lengths(replay *run)
     }
 }
 
-// On another number of workers nobody knows which ran what.
-static void take_overlap(replay *run)
+static int take_overlap(replay *run)
 {
     int64_t overlap, all;
+    if (run->changes->workers > 0) {
+        return mxp__replay_scheduled_overlap(run, &run->out->overlap_ns);
+    }
     mxp__replay_overlap(run->graph, run->starts, run->ends, &overlap, &all);
-    run->out->overlap_ns = run->worker_count > 0 ? all / MXP__FINE : overlap / MXP__FINE;
+    run->out->overlap_ns = overlap / MXP__FINE;
+    return MXP_OK;
 }
 
 static int prepare(replay *run)
@@ -594,15 +585,21 @@ int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp
                   .out = replayed,
                   .settled_old_ns = MXP__NS_NONE,
                   .settled_new = NEVER,
-                  .worker_count = changes->workers < WORKERS_MAX ? changes->workers : WORKERS_MAX,
                   .wait_step = SIZE_MAX};
     run.error = prepare(&run);
     if (run.error == MXP_OK) {
-        go_all(&run);
-        take_lengths(&run);
-        if (run.error == MXP_OK) {
-            take_overlap(&run);
+        if (changes->workers > 0) {
+            int error = mxp__replay_schedule(&run, changes->workers);
+            run.error = run.error == MXP_OK ? error : run.error;
+        } else {
+            go_all(&run);
         }
+    }
+    if (run.error == MXP_OK) {
+        take_lengths(&run);
+    }
+    if (run.error == MXP_OK) {
+        run.error = take_overlap(&run);
     }
     replay_fini(&run);
     if (run.error != MXP_OK) {

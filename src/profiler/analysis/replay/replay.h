@@ -7,7 +7,7 @@
 // was.
 //
 // At the begin of the graph everything is as recorded. Deterministic. Memory: 32 bytes an operator
-// besides the plan's.
+// besides the plan's; on another number of workers 100.
 #ifndef MXP_ANALYSIS_REPLAY_H
 #define MXP_ANALYSIS_REPLAY_H
 
@@ -22,7 +22,8 @@ typedef struct mxp_changes {
     bool prefetch_input;  // input is loaded by a thread of its own, two batches ahead
     const bool *no_wait;  // threads do not wait in these calls, or waits of these names
     uint32_t no_wait_number;  // only the n-th of them in each step, from 1; 0: all
-    uint32_t workers;  // of the compute queue; 0: as recorded
+    // Of the compute queue; 0: as recorded. Its operators are scheduled anew, in the order of ids.
+    uint32_t workers;
     int gaps;  // of workers that are idle now: usual ones, 0; short ones, -1; long ones, 1
     // What an operator takes, else: MXP__NS_NONE as recorded. Null: all as recorded.
     int64_t (*run_ns)(void *context, const mxp_graph *graph, uint32_t op);

@@ -23,7 +23,7 @@ typedef enum mxp_change_kind {
     MXP_CHANGE_PREFETCH,  // input is loaded beside everything else, two batches ahead
     MXP_CHANGE_NO_WAIT,  // threads do not wait in calls that fit: only the `count`-th in each step;
                          // 0: all
-    MXP_CHANGE_WORKERS,  // `count` workers of the compute queue
+    MXP_CHANGE_WORKERS,  // `count` workers of the compute queue, lowest id first of what is ready
     MXP_CHANGE_BULK,  // calls that push an operator each push `count` of them
     MXP_CHANGE_ROOF,  // operators of names or scopes that fit take what they need at `ceilings`,
                       // if that is less; these must not be void (mxp_roof.is_void)
