@@ -154,6 +154,12 @@ static size_t host_after(const mxp_graph_thread *thread, int64_t ns)
     return low;
 }
 
+const mxp_graph_host *mxp__graph_host_at(const mxp_graph *graph, uint32_t thread, int64_t ns)
+{
+    const size_t next = host_after(&graph->threads[thread], ns);
+    return next == 0 ? NULL : &graph->threads[thread].hosts[next - 1];
+}
+
 bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, size_t *place, int64_t *from_ns,
                           int64_t to_ns, mxp_graph_host *piece)
 {

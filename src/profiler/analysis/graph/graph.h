@@ -179,6 +179,9 @@ size_t mxp__graph_wait_before(const mxp_graph *graph, uint32_t thread, int64_t n
 uint32_t mxp__graph_use_count(const mxp_graph *graph, uint32_t op);
 uint32_t mxp__graph_use(const mxp_graph *graph, uint32_t op, uint32_t i);
 
+// What a program's thread was doing at `ns`: null before its first span, and of workers.
+const mxp_graph_host *mxp__graph_host_at(const mxp_graph *graph, uint32_t thread, int64_t ns);
+
 // What a program's thread was doing at *from_ns: sets *piece, moves *from_ns to its end or to to_ns
 // and returns true; false at to_ns. So calls in a loop cut [from_ns, to_ns). *place is SIZE_MAX at
 // the first one, and then the loop's.

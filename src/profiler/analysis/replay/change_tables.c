@@ -234,18 +234,9 @@ int mxp__change_tables_make(const mxp_source *process, const mxp_change_set *set
 }
 
 // The innermost span of a thread at a moment, if it is a call. 0: none.
-static uint32_t call_at(const mxp_graph_thread *thread, int64_t ns)
+static uint32_t call_at(const mxp_graph *graph, uint32_t thread, int64_t ns)
 {
-    size_t low = 0, high = thread->host_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (thread->hosts[middle].begin_ns <= ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const mxp_graph_host *host = low == 0 ? NULL : &thread->hosts[low - 1];
+    const mxp_graph_host *host = mxp__graph_host_at(graph, thread, ns);
     return host != NULL && host->kind == MXP__HOST_CALL ? host->name : 0;
 }
 
@@ -263,7 +254,7 @@ int mxp__change_tables_for(mxp_change_tables *tables, const mxp_graph *graph)
         const mxp_graph_op *op = &graph->ops[i];
         const bool is_known = op->push_thread < graph->thread_count && !op->is_idle &&
                               graph->threads[op->push_thread].role == MXP__ROLE_PROGRAM;
-        const uint32_t name = is_known ? call_at(&graph->threads[op->push_thread], op->push_ns) : 0;
+        const uint32_t name = is_known ? call_at(graph, op->push_thread, op->push_ns) : 0;
         if (name != 0 && name < tables->names && !pushes[name]) {
             pushes[name] = true;
             tables->by_call[name] *= 1.0 / tables->bulk;

@@ -350,18 +350,10 @@ void mxp__replay_go_op(replay *run, uint32_t op)
 
 // ---- waits -------------------------------------------------------------------------------------
 // The innermost span of a thread at a moment; 0: none.
-static uint32_t span_at(const mxp_graph_thread *thread, int64_t ns)
+static uint32_t span_at(const mxp_graph *graph, uint32_t thread, int64_t ns)
 {
-    size_t low = 0, high = thread->host_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (thread->hosts[middle].begin_ns <= ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low == 0 ? 0 : thread->hosts[low - 1].name;
+    const mxp_graph_host *host = mxp__graph_host_at(graph, thread, ns);
+    return host == NULL ? 0 : host->name;
 }
 
 // Waits have the engine's names, and users know the calls. The second and later ones of a step have
@@ -371,7 +363,7 @@ static bool is_left_out(replay *run, const mxp_graph_wait *wait, uint32_t thread
     const mxp_changes *changes = run->changes;
     const uint32_t names = run->graph->source->name_count;
     const uint32_t span =
-        changes->no_wait == NULL ? 0 : span_at(&run->graph->threads[thread], wait->begin_ns);
+        changes->no_wait == NULL ? 0 : span_at(run->graph, thread, wait->begin_ns);
     if (changes->no_wait == NULL || !((wait->name < names && changes->no_wait[wait->name]) ||
                                       (span < names && changes->no_wait[span]))) {
         return false;
