@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small server, compiled and run by server_runs.py: server SIGNAL. One thread takes requests
-// and puts them into a queue, two workers handle them; every span carries the request's number. Of 200
-// requests number 137 is slow: it loads 60 ms. The last one never ends, and the process dies in it; with
-// SIGNAL 0 it lives on.
+// and puts them into a queue, two workers handle them; every span carries the request's number. Of
+// 200 requests number 137 is slow: it loads 60 ms. The last one never ends, and the process dies in
+// it; with SIGNAL 0 it lives on.
 #include <mxprof/record.h>
 #include <pthread.h>
 #include <semaphore.h>

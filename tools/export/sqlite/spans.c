@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/analysis/time/nesting.h"
 #include "export/sqlite/process.h"
+#include "profiler/analysis/time/nesting.h"
 
 const char *mxp__sqlite_device(mxp_sqlite_process *process, uint32_t device)
 {

@@ -45,8 +45,8 @@ static uint64_t delay_ns(void)
         unsigned long long run = 0, delay = 0;
         snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
         FILE *file = fopen(path, "r");
-        bool known = entry->d_name[0] != '.' && file != NULL &&
-                     fscanf(file, "%llu %llu", &run, &delay) == 2;
+        bool known =
+            entry->d_name[0] != '.' && file != NULL && fscanf(file, "%llu %llu", &run, &delay) == 2;
         sum_ns += known ? delay : 0;
         if (file != NULL) {
             fclose(file);
