@@ -9,7 +9,7 @@
 #include "profiler/analysis/time/pending_spans.h"
 #include "profiler/analysis/window/operator_times.h"
 
-enum { RECENT_BITS = 10 };
+enum { RECENT_BITS = 11 };
 
 typedef struct row_place {
     uint64_t key;
@@ -87,32 +87,44 @@ static int find_name(pass *self, uint32_t name, mxp_time_row *wanted)
                : error;
 }
 
-static int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase, uint32_t *place)
+// Its row, of an operator that is not among the recent ones.
+static int find_operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase,
+                             row_place *recent)
 {
     const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
-    row_place *recent = &self->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
-    const row_place *known =
-        recent->key == key + 1 ? recent : mxp__id_map_find(&self->operator_rows, key + 1);
+    const row_place *known = mxp__id_map_find(&self->operator_rows, key + 1);
     if (known != NULL) {
-        *place = known->row;
         *recent = *known;
         return MXP_OK;
     }
     const bool is_named = name < self->source->name_count;
+    uint32_t place;
     mxp_time_row wanted = {.scope = scope < self->source->name_count ? self->node_of[scope] : 0,
                            .phase = (uint8_t)phase,
                            .is_operator = true,
                            .is_idle = is_named && self->idle[name]};
     int error = find_name(self, name, &wanted);
     if (error == MXP_OK) {
-        error = find_row(self->rows, &wanted, place);
+        error = find_row(self->rows, &wanted, &place);
     }
     row_place *added = error == MXP_OK ? mxp__id_map_add(&self->operator_rows, key + 1) : NULL;
     if (added == NULL) {
         return error != MXP_OK ? error : mxp__fail_memory(memory_for);
     }
-    added->row = *place;
+    added->row = place;
+    *recent = *added;
     return MXP_OK;
+}
+
+static inline int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase,
+                               uint32_t *place)
+{
+    const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
+    row_place *recent = &self->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
+    int error =
+        recent->key == key + 1 ? MXP_OK : find_operator_row(self, name, scope, phase, recent);
+    *place = recent->row;
+    return error;
 }
 
 static int span_row(pass *self, uint32_t name, uint32_t *place)
@@ -169,8 +181,8 @@ static bool is_wanted(const pass *self, uint32_t name, uint32_t thread, uint32_t
     return self->filter == NULL || mxp__filter_takes(self->filter, name, scope, thread, phase);
 }
 
-static int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
-                        uint64_t own_ns)
+static inline int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
+                               uint64_t own_ns)
 {
     row->count++;
     row->total_ns += duration_ns;
