@@ -13,11 +13,6 @@
 // matter to its parent's own time.
 enum { PENDING_FEW = 1 << 13, PENDING_MAX = 1 << 20 };
 
-typedef struct mxp_pending_span {
-    int64_t begin_ns;
-    uint64_t duration_ns;
-} pending_span;
-
 // What claims a span that began at or after this ends at `now_ns` or later. It is short, or one of
 // the long spans of the index.
 static int64_t earliest_claim(const mxp_range_index *index, uint32_t thread, int64_t now_ns)
@@ -32,42 +27,40 @@ static int64_t earliest_claim(const mxp_range_index *index, uint32_t thread, int
     return from_ns;
 }
 
-static void forget_some(mxp_pending_spans *pending, int64_t from_ns)
+// Place of the first one that began at `ns` or later.
+static size_t first_from(const mxp_pending_spans *pending, int64_t ns)
 {
-    size_t first = 0;
-    while (first < pending->count && pending->all[first].begin_ns < from_ns) {
-        first++;
+    size_t low = 0, high = pending->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (pending->all[middle].begin_ns < ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    if (first < pending->count / 2 && pending->limit < PENDING_MAX) {
-        pending->limit *= 2;
-    } else if (first < pending->count / 2) {
-        first = pending->count - pending->count / 2;
-    }
-    pending->count -= first;
-    memmove(pending->all, pending->all + first, pending->count * sizeof *pending->all);
+    return low;
 }
 
-int mxp__pending_spans_add(mxp_pending_spans *pending, const mxp_range_index *index,
-                           uint32_t thread, int64_t begin_ns, int64_t end_ns, uint64_t *own_ns)
+static int grow(mxp_pending_spans *pending)
 {
-    const uint64_t duration_ns = (uint64_t)(end_ns - begin_ns);
-    uint64_t inside_ns = 0;
-    while (pending->count > 0 && pending->all[pending->count - 1].begin_ns >= begin_ns) {
-        inside_ns += pending->all[--pending->count].duration_ns;
+    const size_t wanted = pending->capacity == 0 ? (size_t)PENDING_FEW : 2 * pending->capacity;
+    return mxp__grow(&pending->all, &pending->capacity, wanted, sizeof *pending->all) == MXP_OK
+               ? MXP_OK
+               : mxp__fail_memory("the own time of spans");
+}
+
+int mxp__pending_spans_make_room(mxp_pending_spans *pending, const mxp_range_index *index,
+                                 uint32_t thread, int64_t now_ns)
+{
+    const size_t half = pending->count / 2;
+    size_t first = first_from(pending, earliest_claim(index, thread, now_ns));
+    if (first <= half && pending->capacity < PENDING_MAX) {
+        return grow(pending);
     }
-    *own_ns = inside_ns < duration_ns ? duration_ns - inside_ns : 0;
-    if (pending->limit == 0) {
-        pending->limit = PENDING_FEW;
-    }
-    if (pending->count == pending->limit) {
-        forget_some(pending, earliest_claim(index, thread, end_ns));
-    }
-    if (pending->count == pending->capacity &&
-        mxp__grow(&pending->all, &pending->capacity, pending->count + 1, sizeof *pending->all) !=
-            MXP_OK) {
-        return mxp__fail_memory("the own time of spans");
-    }
-    pending->all[pending->count++] = (pending_span){begin_ns, duration_ns};
+    first = first < half ? half : first;
+    pending->count -= first;
+    memmove(pending->all, pending->all + first, pending->count * sizeof *pending->all);
     return MXP_OK;
 }
 
