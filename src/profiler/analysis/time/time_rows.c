@@ -127,21 +127,24 @@ static inline int operator_row(pass *self, uint32_t name, uint32_t scope, unsign
     return error;
 }
 
-static int span_row(pass *self, uint32_t name, uint32_t *place)
+static int find_span_row(pass *self, uint32_t name, uint32_t *place)
 {
-    uint32_t none = 0;
-    uint32_t *known = name < self->source->name_count ? &self->span_rows[name] : &none;
-    if (*known == 0) {
-        mxp_time_row wanted = {.overlaps =
-                                   self->source->name(self->source, name).style == MXP_STYLE_ASYNC};
-        int error = find_name(self, name, &wanted);
-        error = error == MXP_OK ? find_row(self->rows, &wanted, place) : error;
-        if (error != MXP_OK) {
-            return error;
-        }
-        *known = *place + 1;
+    mxp_time_row wanted = {.overlaps =
+                               self->source->name(self->source, name).style == MXP_STYLE_ASYNC};
+    int error = find_name(self, name, &wanted);
+    error = error == MXP_OK ? find_row(self->rows, &wanted, place) : error;
+    if (error == MXP_OK && name < self->source->name_count) {
+        self->span_rows[name] = *place + 1;
     }
-    *place = *known - 1;
+    return error;
+}
+
+static inline int span_row(pass *self, uint32_t name, uint32_t *place)
+{
+    if (name >= self->source->name_count || self->span_rows[name] == 0) {
+        return find_span_row(self, name, place);
+    }
+    *place = self->span_rows[name] - 1;
     return MXP_OK;
 }
 
@@ -164,7 +167,7 @@ static void find_step(pass *self, uint64_t ticks)
 }
 
 // As mxp__choice_takes: neighbouring records are mostly of one step.
-static bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
+static inline bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
 {
     if (self->choice->steps == NULL) {
         return mxp__choice_takes(self->choice, ticks, ns);
