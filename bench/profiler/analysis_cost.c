@@ -64,9 +64,10 @@ static void *run_operators(void *unused)
                                  .ready_ticks = was_pushed_late ? before + 1 : before,
                                  .start_ticks = before + 2,
                                  .end_ticks = now > before + 3 ? now : before + 3,
-                                 .flags = i % 3 + 1,
+                                 .flags = i % NAMES % 3 +
+                                          1,  // as of layers: each has its phase and scope
                                  .push_thread = program_thread,
-                                 .scope = scopes[i % SCOPES],
+                                 .scope = scopes[i % NAMES % SCOPES],
                                  .variable_count = VARIABLES,
                                  .variables = uses};
         mxp_operator_emit(MXP_CLASS_ALL, &op);
