@@ -93,9 +93,9 @@ def show(row):
 def cell(row):
     if row is None:
         return "-"
-    if not row["valid"]:
-        return "void"
     text = f"{100 * error_of(row):+.1f}"
+    if not row["valid"]:
+        return f"({text})"
     return f"**{text}**" if abs(error_of(row)) > 0.05 else text
 
 
@@ -111,7 +111,8 @@ def page(rows, machine):
     lines += [f"| {name} | " + " | ".join(cell(by_case.get(6 * i + k)) for k in range(6)) + " |"
               for i, name in enumerate(PROGRAMS)]
     changes = [row["true_ns"] / row["recorded_ns"] - 1 for row in valid]
-    lines += ["", f"{near} of {len(valid)} cases within 5 %, {closest} within 1 %; {len(rows) - len(valid)} void. "
+    lines += ["", f"{near} of {len(valid)} cases within 5 %, {closest} within 1 %; {len(rows) - len(valid)} void, in brackets: the machine was "
+              "disturbed, and they count for nothing. The two branches have three threads, which two cores always disturb. "
               + (f"The changes were {min(changes):+.0%} to {max(changes):+.0%} of the step. " if changes else "")
               + f"Machine: {machine}.", "",
               "What the model does not know is that operators share cores and caches: where the prediction makes "
@@ -122,7 +123,7 @@ def page(rows, machine):
 def machine_of(build, folder, case):
     info = json.loads(subprocess.run([build / "mxprof", "info", "--json", folder / f"{case}.mxp"], check=True,
                                      capture_output=True, text=True).stdout)
-    pairs = info.get("info", {})
+    pairs = {pair["key"]: pair["value"] for pair in info["processes"][0]["info"]}
     return f"{pairs.get('machine.cpu', 'unknown')}, {pairs.get('machine.cores', '?')} cores"
 
 
