@@ -10,10 +10,16 @@
 
 int mxp__own_times_add(mxp_own_times *times, mxp_source *process)
 {
-    const mxp_choice everything = {.is_everything = true};
+    mxp_steps steps;
+    int error = mxp__steps_find(process, &steps);
+    if (error != MXP_OK) {
+        return error;
+    }
+    const mxp_choice everything = {.of = &steps, .is_everything = true};
     times->all.has_no_durations = true;
-    int error = mxp__time_rows_add(&times->all, process, &everything, NULL);
+    error = mxp__time_rows_add(&times->all, process, &everything, NULL);
     times->spans = times->all.spans + times->all.operators;
+    mxp__steps_fini(&steps);
     return error;
 }
 
