@@ -12,7 +12,7 @@ import pytest
 from native_file import NativeFile
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
-COUNT = 20000
+COUNT = 5000
 RANDOM = np.random.default_rng(21)
 
 DISTRIBUTIONS = {
