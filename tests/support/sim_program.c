@@ -162,7 +162,8 @@ static sim_op *plain_op(artist *a, uint32_t first_var, uint32_t var_count)
 {
     static const uint32_t names[] = {SIM_NAME_DENSE, SIM_NAME_CONV,   SIM_NAME_RELU,
                                      SIM_NAME_JOIN,  SIM_NAME_UPDATE, SIM_NAME_SIDE};
-    sim_op *op = sim_op_new(a->program, names[random_below(&a->random, 6)], run_time(a));
+    const uint32_t run_ns = run_time(a);  // before the name, whatever the compiler
+    sim_op *op = sim_op_new(a->program, names[random_below(&a->random, 6)], run_ns);
     op->scope = (uint32_t)random_below(&a->random, 4);
     op->phase = (uint32_t)random_below(&a->random, 4);
     if (has(a, SIM_WITH_WORKERS) && one_in(a, 3)) {
