@@ -148,6 +148,9 @@ static void to_causes(slackening *on, uint32_t op, int64_t slack_ns)
     const int64_t ready_ns = mxp__replay_ready_ns(plan, op);
     const int64_t free_ns = mxp__replay_free_ns(plan, op);
     const int64_t latest_ns = ready_ns > free_ns ? ready_ns : free_ns;
+    if (latest_ns == MXP__NS_NONE) {
+        return;  // nobody knows what it waited for
+    }
     for (uint32_t i = plan->edge_first[head]; i < plan->edge_ends[head]; i++) {
         int64_t *end = &on->ends[plan->edges[i]];
         *end = least(*end, plus(slack_ns, latest_ns - graph->ops[plan->edges[i]].end_ns));
