@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "coverage.h"
+#include "each_window.h"
 #include "explain_view.h"
 #include "profiler/trace/merge.h"
-#include "selection.h"
 
 static const char help[] =
     "mxprof explain tells on one screen what made the steps slow: up to three causes, each with "
@@ -44,10 +44,9 @@ static const char help[] =
     "was asked for is not in the trace\n";
 
 typedef struct explain_options {
-    mxp_selection selection;
-    int json, unit, force;
-    const char *memory, *ceilings;
-    uint64_t limit_bytes;
+    mxp_window_options window;
+    int force;
+    const char *ceilings;
 } explain_options;
 
 // Steps that are not whole say nothing of how long steps take, also where they were asked for by
@@ -114,7 +113,7 @@ static int take_process(const mxp_command *self, const explain_options *options,
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    int code = mxp__selection_window(self, &options->selection, &steps, &choice);
+    int code = mxp__selection_window(self, &options->window.selection, &steps, &choice);
     if (code >= 0) {
         mxp__steps_fini(&steps);
         return code;
@@ -128,7 +127,8 @@ static int take_process(const mxp_command *self, const explain_options *options,
         mxp__steps_fini(&steps);
         return code;
     }
-    return mxp__explain_view_add(view, process, &steps, &choice, options->limit_bytes) == MXP_OK
+    return mxp__explain_view_add(view, process, &steps, &choice, options->window.limit_bytes) ==
+                   MXP_OK
                ? -1
                : mxp__command_failed(self);
 }
@@ -175,8 +175,8 @@ static int print_view(const mxp_command *self, const explain_options *options,
     mxp_strbuf out = {0};
     mxp_screen screen;
     mxp__screen_look(STDOUT_FILENO, &screen);
-    screen.unit = options->unit;
-    if (options->json) {
+    screen.unit = options->window.unit;
+    if (options->window.json) {
         mxp_json json = {.out = &out};
         mxp__explain_json(view, &json);
     } else {
@@ -195,9 +195,9 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
         return MXP_EXIT_ERROR;
     }
     mxp_explain_view view = {.file = files[0],
-                             .step = options->selection.step,
-                             .from = options->selection.from,
-                             .until = options->selection.until,
+                             .step = options->window.selection.step,
+                             .from = options->window.selection.from,
+                             .until = options->window.selection.until,
                              .ceilings = options->ceilings,
                              .is_imported = input.is_imported};
     int code = mxp__coverage_take(&input, &view.note) == MXP_OK ? -1 : mxp__command_failed(self);
@@ -216,25 +216,17 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
 
 static int run(const mxp_command *self, int count, char **arguments)
 {
-    explain_options chosen = {.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    explain_options chosen = {0};
     const mxp_option options[] = {
-        MXP_WINDOW_OPTIONS(&chosen.selection),
+        MXP_EACH_WINDOW_OPTIONS(&chosen.window),
         {.name = "--force", .number = &chosen.force},
         {.name = "--ceilings", .text = &chosen.ceilings},
-        {.name = "--memory", .text = &chosen.memory},
-        {.name = "--unit", .words = mxp__unit_words, .number = &chosen.unit},
-        {.name = "--json", .number = &chosen.json},
         {.name = NULL},
     };
     int files = 0;
     int code = mxp__options_parse_all(self, options, count, arguments, &files);
     if (code < 0) {
-        code = mxp__selection_check(self, &chosen.selection);
-    }
-    size_t mib = 0;
-    if (code < 0 && chosen.memory != NULL) {
-        code = mxp__count_option(self, "--memory", chosen.memory, &mib);
-        chosen.limit_bytes = (uint64_t)mib << 20;
+        code = mxp__window_options_check(self, &chosen.window);
     }
     return code >= 0 ? code : explain_files(self, arguments, (size_t)files, &chosen);
 }

@@ -82,7 +82,8 @@ static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
     const int64_t from_ns = view->choice->from_ns, until_ns = view->choice->until_ns;
     mxp_graph graph;
     mxp_path path = {0};
-    int error = mxp__graph_load(view->process, from_ns, until_ns, limit_bytes, &graph);
+    int error =
+        mxp__graph_load_part(&view->choice->of->index, from_ns, until_ns, limit_bytes, &graph);
     if (error != MXP_OK || graph.records == 0) {
         mxp__graph_fini(&graph);
         return error;

@@ -9,7 +9,6 @@
 
 typedef struct reader {
     mxp_facts *facts;
-    bool *idle;  // by name id
     bool *takes;  // by name id: spans of category `memory`
     size_t near;  // index of the step of the record before
 } reader;
@@ -81,7 +80,7 @@ static int add_event(reader *read, const mxp_event *event)
         return add_taking(facts, event);
     }
     if (event->kind == MXP_KIND_OPERATOR && (event->flags & MXP_OP_BULK_PARENT) == 0 &&
-        !read->idle[event->name]) {
+        !read->facts->steps->index.idle[event->name]) {
         mxp_operator_view view;
         mxp__event_operator(event, &view);
         return mxp__first_runs_add(&facts->first_runs, event->name, view.scope, event->begin_ns,
@@ -124,11 +123,9 @@ static int compare_takings(const void *a, const void *b)
 int mxp__facts_read(mxp_facts *facts)
 {
     const mxp_source *source = facts->process;
-    reader read = {.facts = facts,
-                   .idle = mxp__idle_operators(source),
-                   .takes = mxp__alloc(source->name_count * sizeof *read.takes)};
+    reader read = {.facts = facts, .takes = mxp__alloc(source->name_count * sizeof *read.takes)};
     int error = MXP_OK;
-    if (source->name_count > 0 && (read.idle == NULL || read.takes == NULL)) {
+    if (source->name_count > 0 && read.takes == NULL) {
         error = mxp__fail_memory("the names of a trace");
     }
     for (uint32_t id = 0; error == MXP_OK && id < source->name_count; id++) {
@@ -142,7 +139,6 @@ int mxp__facts_read(mxp_facts *facts)
     if (facts->taking_count > 0) {
         qsort(facts->takings, facts->taking_count, sizeof *facts->takings, compare_takings);
     }
-    mxp__free(read.idle, source->name_count * sizeof *read.idle);
     mxp__free(read.takes, source->name_count * sizeof *read.takes);
     return error;
 }

@@ -25,7 +25,6 @@ typedef struct run_reader {
     mxp_steps steps;
     mxp_step_window whole;  // the recording, where there are no steps
     bool *chosen;  // by step
-    bool *idle;  // by name
     mxp_compared_rows *rows;
     mxp_compared_run *run;
     row_cache path_cache, operator_cache, shape_cache;
@@ -232,7 +231,8 @@ static int add_operator(run_reader *reader, const mxp_event *event)
 {
     mxp_operator_view view;
     mxp__event_operator(event, &view);
-    const bool is_idle = event->name < reader->source->name_count && reader->idle[event->name];
+    const bool is_idle =
+        event->name < reader->source->name_count && reader->steps.index.idle[event->name];
     if ((event->flags & MXP_OP_BULK_PARENT) != 0 || is_idle ||
         !is_in_chosen_step(reader, view.push_ticks)) {
         return MXP_OK;
@@ -278,10 +278,6 @@ static int read_operators(run_reader *reader)
 {
     mxp_record_range range;
     int error = MXP_OK, found;
-    reader->idle = mxp__idle_operators(reader->source);
-    if (reader->idle == NULL && reader->source->name_count > 0) {
-        return no_memory();
-    }
     for (size_t i = 0;
          error == MXP_OK && (found = reader->source->range(reader->source, i, &range)) != 0; i++) {
         if (found == MXP_EFORMAT) {
@@ -308,7 +304,6 @@ static void reader_init(run_reader *reader)
 static void reader_fini(run_reader *reader)
 {
     mxp__free(reader->chosen, reader->run->length_capacity * sizeof(bool));
-    mxp__free(reader->idle, reader->source->name_count * sizeof(bool));
     mxp__steps_fini(&reader->steps);
     mxp__id_map_fini(&reader->path_cache.ids);
     mxp__id_map_fini(&reader->operator_cache.ids);

@@ -26,7 +26,7 @@ typedef struct pass {
     uint32_t *span_rows;  // of each name id: its row + 1
     mxp_id_map operator_rows;  // by name, phase and scope id
     row_place recent[1 << RECENT_BITS];  // some of them
-    bool *idle;
+    const bool *idle;  // of the index
     uint64_t step_begin, step_end;  // ticks of the step in which the last record was
     bool step_is_chosen;
 } pass;
@@ -315,11 +315,8 @@ static int pass_init(pass *self)
     }
     self->threads = mxp__alloc((self->source->thread_count + 1) * sizeof *self->threads);
     self->span_rows = mxp__alloc(names * sizeof *self->span_rows);
-    self->idle = mxp__idle_operators(self->source);
-    return self->threads == NULL || self->span_rows == NULL ||
-                   (self->idle == NULL && self->source->name_count > 0)
-               ? mxp__fail_memory(memory_for)
-               : MXP_OK;
+    self->idle = self->choice->of->index.idle;
+    return self->threads == NULL || self->span_rows == NULL ? mxp__fail_memory(memory_for) : MXP_OK;
 }
 
 static void pass_fini(pass *self)
@@ -331,7 +328,6 @@ static void pass_fini(pass *self)
     mxp__free(self->threads, (self->source->thread_count + 1) * sizeof *self->threads);
     mxp__free(self->span_rows, (names + 1) * sizeof *self->span_rows);
     mxp__free(self->node_of, names * sizeof *self->node_of);
-    mxp__free(self->idle, names * sizeof *self->idle);
     mxp__id_map_fini(&self->operator_rows);
 }
 
