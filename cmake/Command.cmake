@@ -67,7 +67,24 @@ add_library(mxprof_text STATIC ${text_sources})
 target_include_directories(mxprof_text PUBLIC tools src)
 target_link_libraries(mxprof_text PUBLIC mxprof_static m PRIVATE mxp_flags)
 
-add_executable(mxprof_command ${command_sources})
+# The page of `mxprof view`: what writes its sections, and the page itself, joined by a program that
+# runs here. The page of the tests stands in while there is no other.
+file(GLOB page_sources CONFIGURE_DEPENDS tools/page/*.c)
+list(FILTER page_sources EXCLUDE REGEX "/join[.]c$")
+add_library(mxprof_page STATIC ${page_sources})
+target_link_libraries(mxprof_page PUBLIC mxprof_compression mxprof_analysis mxprof_text PRIVATE mxp_flags)
+add_executable(mxprof_page_join tools/page/join.c)
+target_link_libraries(mxprof_page_join PRIVATE mxp_flags mxprof_page)
+set(page_folder ${PROJECT_SOURCE_DIR}/tools/page)
+if(NOT EXISTS ${page_folder}/page.html)
+  set(page_folder ${PROJECT_SOURCE_DIR}/tests/support/page)
+endif()
+file(GLOB page_files CONFIGURE_DEPENDS ${page_folder}/*.js ${page_folder}/page.css ${page_folder}/page.html
+  ${page_folder}/modules.txt)
+add_custom_command(OUTPUT page_pieces.c VERBATIM DEPENDS mxprof_page_join ${page_files}
+  COMMAND mxprof_page_join ${page_folder} ${PROJECT_BINARY_DIR}/page_pieces.c)
+
+add_executable(mxprof_command ${command_sources} page_pieces.c)
 set_target_properties(mxprof_command PROPERTIES OUTPUT_NAME mxprof)
 target_include_directories(mxprof_command PRIVATE src)
 # Where the collector is installed, seen from the command.
@@ -75,7 +92,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTAL
   OUTPUT_VARIABLE libraries_from_command)
 target_compile_definitions(mxprof_command PRIVATE
   MXP_LIBRARIES_FROM_COMMAND="${libraries_from_command}")
-target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_text mxprof_import mxprof_compression
+target_link_libraries(mxprof_command PRIVATE mxp_flags mxprof_page mxprof_text mxprof_import mxprof_compression
   mxprof_analysis mxprof_static)
 
 # Databases (tools/export/sqlite) are written where SQLite is.
