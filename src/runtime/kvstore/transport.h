@@ -59,18 +59,24 @@ typedef struct mxn_transport_ops {
     const char *name;  // "local", "mpi"
 
     // Sends a header, and `header->bytes` of `body` if the kind has a value (mxn__wire_body_bytes).
-    // Sets magic, version and INLINE itself. `ticket` is null where there is no body; it is also
-    // done (in a later `progress`) if the body was inline. Errors: MXP_ENOMEM, MXP_EIO; then
-    // nothing was sent and the ticket is the caller's again.
+    // Sets INLINE itself. `body` null although there are more than MXN_WIRE_INLINE_MAX bytes: the
+    // header alone, and the body follows by `send_body` once its receiver has asked for it.
+    // `ticket` is null if there is no body; of an inline one it is done in a later `progress`.
+    // Errors: MXP_ENOMEM, MXP_EIO; then nothing was sent and the ticket is the caller's again.
     int (*send)(mxn_transport *transport, uint32_t peer, const mxn_wire *header, const void *body,
                 mxn_ticket *ticket);
+    // The body of a header that was sent alone.
+    int (*send_body)(mxn_transport *transport, uint32_t peer, const mxn_wire *header,
+                     const void *body, mxn_ticket *ticket);
     // Posts the receive of one body: of the channel of `header->kind`, `header->slot` and `peer`,
     // exactly `header->bytes`, at least 1. May come before its header (replies do) or after it.
     // Receives of one channel, slot and peer are filled in the order in which they were posted.
     int (*receive)(mxn_transport *transport, uint32_t peer, const mxn_wire *header, void *into,
                    mxn_ticket *ticket);
-    // Takes a posted receive back, because an error came in the place of its body. Its `done` is
-    // called in a later `progress`, with MXP_ESTATE unless the body was already on its way.
+    // Takes a posted receive back, because an error came in the place of its body; or, after the
+    // job has failed, a body that nobody has taken, where the engine below can (else nothing
+    // happens and `done` comes as always). `done` is called in a later `progress`, with MXP_ESTATE
+    // unless the body was already on its way.
     void (*cancel)(mxn_transport *transport, mxn_ticket *ticket);
     // One bounded turn: at most some 16 headers and 16 tickets. Whether anything happened.
     bool (*progress)(mxn_transport *transport);

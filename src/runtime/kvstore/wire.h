@@ -60,7 +60,8 @@ enum {
     MXN_WIRE_ERROR = 8,  // the body is a text
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
     MXN_WIRE_ASYNC = 32,  // KEY: its store is of dist_async
-    MXN_WIRE_FLAGS = 63
+    MXN_WIRE_ASKED = 64,  // the body is sent when a GRANT asks for it
+    MXN_WIRE_FLAGS = 127
 };
 
 // What follows each kind:
