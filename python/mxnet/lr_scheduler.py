@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from ._given import Given
 
-class LRScheduler:
+
+class LRScheduler(Given):
     """The base of schedules: during the first `warmup_steps` updates the rate rises from
     `warmup_begin_lr` to `base_lr` (linear, or stays at the begin: constant)."""
 

@@ -10,6 +10,7 @@ from .rmsprop import RMSProp
 from .sgd import NAG, SGD
 from .signum import Signum
 from .states import copy_state, load_states, save_states
+from .text import optimizer_from_text, optimizer_text
 from .updater import Updater, get_updater
 
 __all__ = ["Adam", "FTML", "Ftrl", "LAMB", "LARS", "NAG", "Optimizer", "RMSProp", "SGD", "Signum",

@@ -2,13 +2,13 @@
 """What optimizers share: rates, decay, counts of updates, and finding one by name."""
 from __future__ import annotations
 
-import inspect
 import os
-from typing import Any, Dict, List, Optional, Tuple, Type
+from typing import Any, Dict, Optional, Tuple, Type
 
 import numpy as onp
 
 from .. import ndarray as nd
+from .._given import Given, options
 from ..base import choices
 from ..lr_scheduler import LRScheduler
 from ..util import is_np_array
@@ -45,14 +45,6 @@ def exact_copy(weight: Any) -> Any:
     return copy
 
 
-def _options(kind: type) -> List[str]:
-    """The names that the initialisers of a class and its bases take."""
-    parameters = [parameter for base in kind.__mro__ if "__init__" in vars(base) and base is not object
-                  for parameter in inspect.signature(base).parameters.values()]
-    return sorted({parameter.name for parameter in parameters
-                   if parameter.kind is not parameter.VAR_KEYWORD})
-
-
 def aggregation(asked: Optional[int], usual: int) -> int:
     """How many weights one operator updates: `asked`, or MXNET_OPTIMIZER_AGGREGATION_SIZE, or as MXNet does
     it: its line 1.9 `usual` of them, its line 2.0, whose arrays are NumPy's, one."""
@@ -68,7 +60,7 @@ def aggregation(asked: Optional[int], usual: int) -> int:
                          "updates; it must be a number") from None
 
 
-class Optimizer:
+class Optimizer(Given):
     """The base of optimizers.
 
     The gradient that is applied is rescale_grad * gradient, clipped to ±clip_gradient, plus
@@ -94,7 +86,7 @@ class Optimizer:
                  **unknown: Any) -> None:
         if unknown:
             raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}; "
-                            f"there are {', '.join(_options(type(self)))}")
+                            f"there are {', '.join(options(type(self)))}")
         self.rescale_grad = rescale_grad
         self.wd = wd
         self.clip_gradient = clip_gradient
