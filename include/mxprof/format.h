@@ -176,7 +176,9 @@ enum {
     MXP_SECTION_RECORDER = 9,
     MXP_SECTION_PACKED = 10,  // chunks, compressed: in packed files only
     MXP_SECTION_OPEN = 11,  // in mapped files: asynchronous spans that are open (async.h)
-    MXP_SECTION_MODULES = 12  // of names of style ADDRESS (module.h)
+    MXP_SECTION_MODULES = 12,  // of names of style ADDRESS (module.h)
+    MXP_SECTION_CLOCK_CUT = 13,  // whose clock it is, and how it lies to another's (clock_cut.h)
+    MXP_SECTION_LAST = MXP_SECTION_CLOCK_CUT
 };
 
 typedef struct mxp_section {

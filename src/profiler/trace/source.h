@@ -9,6 +9,7 @@
 #ifndef MXP_TRACE_SOURCE_H
 #define MXP_TRACE_SOURCE_H
 
+#include <mxprof/clock_cut.h>
 #include <mxprof/format.h>
 #include <mxprof/module.h>
 #include <stdbool.h>
@@ -87,6 +88,8 @@ struct mxp_source {
     const mxp_info_pair *info;  // the pairs of INFO
     size_t module_count;
     const mxp_module_entry *modules;  // whose functions are names by their address
+    size_t clock_bytes;  // of the content of CLOCK_CUT, 0: there is none
+    const mxp_clock_owner *clock_owner;  // that content: cuts stand behind it
     // Several processes: each is a source, all in one trace time, closed with this one. All other
     // members are those of the first. 0: a single process.
     size_t process_count;
@@ -107,6 +110,15 @@ struct mxp_source {
     // Replaces a name, before the source is read; its text outlives the source. Null: it cannot.
     void (*rename)(mxp_source *source, uint32_t id, const mxp_name_view *name);
 };
+
+// How many cuts stand behind the clock's owner, and these.
+static inline size_t mxp__source_cuts(const mxp_source *source, const mxp_clock_cut **cuts)
+{
+    *cuts = (const mxp_clock_cut *)(const void *)(source->clock_owner + 1);
+    return source->clock_bytes == 0
+               ? 0
+               : (source->clock_bytes - sizeof *source->clock_owner) / sizeof **cuts;
+}
 
 // What INFO says of `key`, or null.
 static inline const char *mxp__source_info(const mxp_source *source, const char *key)

@@ -15,6 +15,7 @@
 #include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
+#include "profiler/recorder/thread/clock_owner.h"
 #include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/thread/modules.h"
 #include "profiler/recorder/thread/names.h"
@@ -314,6 +315,7 @@ static void live_close(mxp_source *source)
     mxp__free(live->threads, live->thread_capacity * sizeof(mxp_thread_entry));
     mxp__free(live->losses, live->loss_capacity * sizeof(mxp_loss_entry));
     mxp__free(live->modules, live->source.module_count * sizeof *live->modules);
+    mxp__free((void *)(uintptr_t)live->source.clock_owner, live->source.clock_bytes);
     mxp__free(live->stats, live->stats_capacity * sizeof(mxp_stats_view));
     mxp__free(live, sizeof *live);
 }
@@ -348,6 +350,9 @@ static int build(live_source *live, int consumer)
     if (error == MXP_OK) {
         error = mxp__modules_copy(&live->modules, &live->source.module_count);
         live->source.modules = live->modules;
+    }
+    if (error == MXP_OK) {
+        error = mxp__clock_owner_copy(&live->source.clock_owner, &live->source.clock_bytes);
     }
     if (error == MXP_OK) {
         error = mxp__info_build(&live->info);

@@ -16,6 +16,7 @@
 #include "profiler/recorder/store/mend.h"
 #include "profiler/recorder/store/store_rescue.h"
 #include "profiler/recorder/thread/async_table.h"
+#include "profiler/recorder/thread/clock_owner.h"
 #include "profiler/recorder/thread/modules.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/rules.h"
@@ -299,6 +300,7 @@ static void enter(mxp_recording_file *store)
     mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
     mxp__modules_store();
+    mxp__clock_owner_store();
     mxp__names_unlock();
     mxp__store_map_standing();
     if (mxp__async_is_used()) {

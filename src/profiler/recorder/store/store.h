@@ -56,7 +56,7 @@ bool mxp__store_unmap_thread(mxp_thread *thread, bool keep);
 void mxp__store_strand(mxp_thread *thread);
 // Adds a name. Under the names' lock.
 void mxp__store_add_name(uint32_t id, const mxp_name_view *name);
-// The content of MODULES, which only grows. Under the names' lock.
-void mxp__store_put_modules(const void *modules, size_t size_bytes);
+// The content of MODULES or CLOCK_CUT; of 0 bytes there is none. Under the names' lock.
+void mxp__store_put_table(unsigned type, const void *table, size_t size_bytes);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
+#include "profiler/recorder/thread/clock_owner.h"
 #include "profiler/recorder/thread/modules.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/spin.h"
@@ -79,6 +80,7 @@ static bool make(mxp_recording_file *store)
     mxp_atomic_store_release(&mxp__store_active, store);
     mxp__names_each(mxp__store_add_name);
     mxp__modules_store();
+    mxp__clock_owner_store();
     mxp__store_map_standing();
     return true;
 }

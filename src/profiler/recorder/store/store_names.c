@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names in a recording file: NAMES sections that grow by one name at a time; and modules.
+// Names in a recording file: NAMES sections that grow by one name at a time; and tables that are
+// written anew each time, of modules and of the clock.
 #include <string.h>
 
 #include "base/atomic.h"
@@ -8,7 +9,7 @@
 
 enum {
     NAMES_BYTES = 65536,  // of a section, if no single name needs more
-    MODULES_BYTES = 65536  // all there can be (MXP__MODULES_MOST)
+    TABLE_BYTES = 65536  // all there can be of modules (MXP__MODULES_MOST) or cuts
 };
 
 static void *extend_names(mxp_recording_file *store, uint64_t entry_bytes)
@@ -59,18 +60,23 @@ void mxp__store_add_name(uint32_t id, const mxp_name_view *name)
     mxp_word_store_release(&counts[1], id - counts[0] + 1);
 }
 
-// An entry does not count before the content reaches behind it.
-void mxp__store_put_modules(const void *modules, size_t size_bytes)
+// An entry does not count before the content reaches behind it; of a table that has become shorter,
+// which others may then be in the place of those before, nothing counts meanwhile.
+void mxp__store_put_table(unsigned type, const void *table, size_t size_bytes)
 {
     mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
-    if (store == NULL || mxp__store_is_damaged(store)) {
+    if (size_bytes == 0 || store == NULL || mxp__store_is_damaged(store)) {
         return;
     }
-    if (store->modules == NULL) {
-        store->modules = mxp__store_allocate(store, MXP_SECTION_MODULES, MODULES_BYTES);
+    mxp_section **section = &store->tables[type - MXP_SECTION_MODULES];
+    if (*section == NULL) {
+        *section = mxp__store_allocate(store, type, TABLE_BYTES);
     }
-    if (store->modules != NULL) {
-        memcpy(store->modules + 1, modules, size_bytes);
-        mxp_word_store_release(&store->modules->payload_bytes, size_bytes);
+    if (*section != NULL) {
+        if (size_bytes < (*section)->payload_bytes) {
+            mxp_word_store_release(&(*section)->payload_bytes, 0);
+        }
+        memcpy(*section + 1, table, size_bytes);
+        mxp_word_store_release(&(*section)->payload_bytes, size_bytes);
     }
 }

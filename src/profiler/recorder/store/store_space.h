@@ -24,7 +24,7 @@ typedef struct mxp_recording_file {
     uint64_t unmapped_page;  // the page of those that have none: what they lose
     unsigned clock_turn;  // which CLOCK section is written next
     mxp_section *names;  // the NAMES section that grows; under the names' lock
-    mxp_section *modules;  // the MODULES section, made with the first one; the same
+    mxp_section *tables[2];  // MODULES and CLOCK_CUT, each made with its first entry; the same
     mxp_atomic_u32 damaged;  // see store_rescue.c; 0: no
     bool guarded;
     mxp_atomic_bool refuses_async;  // there was no room for the table of asynchronous spans

@@ -39,9 +39,7 @@ int mxp_module(const mxp_module_entry *module)
 
 void mxp__modules_store(void)
 {
-    if (module_count != 0) {
-        mxp__store_put_modules(modules, module_count * sizeof *modules);
-    }
+    mxp__store_put_table(MXP_SECTION_MODULES, modules, module_count * sizeof *modules);
 }
 
 void mxp__modules_image(volatile mxp_image_anchor *to)

@@ -165,7 +165,7 @@ static int keep_section(mxp_file_index *index, uint64_t offset)
         check_end(index, offset);
     }
     bool older = section->type == MXP_SECTION_CLOCK && is_older_clock(index, offset);
-    if (section->type <= MXP_SECTION_MODULES && !older) {
+    if (section->type <= MXP_SECTION_LAST && !older) {
         index->last[section->type] = offset;
     }
     return error;

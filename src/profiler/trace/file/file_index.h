@@ -38,7 +38,7 @@ typedef struct mxp_file_index {
     size_t recorder_count, recorder_capacity;
     bool mapped;  // a recorder writes or wrote the file through memory
     bool open;  // that recorder has not finished it
-    uint64_t last[MXP_SECTION_MODULES + 1];  // offset of the last whole section of a type, 0: none
+    uint64_t last[MXP_SECTION_LAST + 1];  // offset of the last whole section of a type, 0: none
     uint64_t sections, record_bytes;  // seen so far
     mxp_file_gap gaps[MXP__GAPS_LISTED];  // the first ones
     uint64_t gap_count, gap_bytes;  // of all

@@ -61,7 +61,7 @@ bool mxp__file_proves_itself(mxp_file_index *index, uint64_t offset)
 static bool is_recorders(const mxp_section *section)
 {
     return (section->flags & MXP_SECTION_HAS_CHECKSUM) != 0 ? section->type == MXP_SECTION_CLOCK
-                                                            : section->type <= MXP_SECTION_MODULES;
+                                                            : section->type <= MXP_SECTION_LAST;
 }
 
 uint64_t mxp__file_hidden(mxp_file_index *index, uint64_t from, uint64_t to)

@@ -123,6 +123,8 @@ static void fill_source(file_source *file)
         .stats = tables->stats,
         .module_count = tables->module_count,
         .modules = tables->modules,
+        .clock_bytes = tables->clock_bytes,
+        .clock_owner = tables->clock_owner,
         .info_count = tables->info_count,
         .info = tables->info,
         .name = view_name,

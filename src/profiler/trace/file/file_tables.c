@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses NAMES, THREADS, CLOCK, MODULES, LOSS, INFO and STATS. A checksum only shows that a section
-// is as it was written. Any program may have written it, so every count and length is compared with
-// the bytes that are left before anything is allocated or read.
+// Parses NAMES, THREADS, CLOCK, MODULES, CLOCK_CUT, LOSS, INFO and STATS. A checksum only shows
+// that a section is as it was written. Any program may have written it, so every count and length
+// is compared with the bytes that are left before anything is allocated or read.
 #include "profiler/trace/file/file_tables.h"
 
 #include <mxprof/error.h>
@@ -279,8 +279,7 @@ static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
     return MXP_OK;
 }
 
-// ---- modules, losses, info, statistics
-// ------------------------------------------------------------------
+// ---- modules, cuts, losses, info, statistics ---------------------------------------------------
 static void read_modules(mxp_file_tables *tables, mxp_file_index *index)
 {
     uint64_t offset = index->last[MXP_SECTION_MODULES];
@@ -293,6 +292,24 @@ static void read_modules(mxp_file_tables *tables, mxp_file_index *index)
     }
     tables->modules = (const mxp_module_entry *)(const void *)from.at;
     tables->module_count = (size_t)(from.left / sizeof(mxp_module_entry));
+}
+
+static void read_clock_cuts(mxp_file_tables *tables, mxp_file_index *index)
+{
+    uint64_t offset = index->last[MXP_SECTION_CLOCK_CUT];
+    if (offset == 0) {
+        return;
+    }
+    content from = content_of(index, offset);
+    if (from.left < sizeof(mxp_clock_owner) ||
+        (from.left - sizeof(mxp_clock_owner)) % sizeof(mxp_clock_cut) != 0) {
+        if (from.left != 0) {  // a process that died while it wrote them left none
+            mxp__file_index_damage(index, offset, "cuts of a clock that are cut short");
+        }
+        return;
+    }
+    tables->clock_owner = (const mxp_clock_owner *)(const void *)from.at;
+    tables->clock_bytes = (size_t)from.left;
 }
 
 static void read_losses(mxp_file_tables *tables, mxp_file_index *index)
@@ -416,6 +433,7 @@ int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
         }
     }
     read_modules(tables, index);
+    read_clock_cuts(tables, index);
     read_losses(tables, index);
     return MXP_OK;
 }

@@ -15,6 +15,8 @@ typedef struct mxp_file_tables {
     size_t thread_count, thread_capacity;
     const mxp_module_entry *modules;  // in the file
     size_t module_count;
+    const mxp_clock_owner *clock_owner;  // in the file; what stands behind it, too
+    size_t clock_bytes;
     const mxp_loss_entry *losses;  // in the file, or own_losses
     size_t loss_count;
     mxp_loss_entry *own_losses;

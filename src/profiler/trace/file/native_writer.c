@@ -121,8 +121,9 @@ static int write_clock(mxp_section_writer *sections, const mxp_source *source)
 static int write_process(mxp_section_writer *sections, mxp_source *source)
 {
     static int (*const before_records[])(mxp_section_writer *, const mxp_source *) = {
-        write_head,         write_clock,       mxp__write_names, mxp__write_threads,
-        mxp__write_modules, mxp__write_losses, mxp__write_stats, mxp__write_info};
+        write_head,         write_clock,        mxp__write_names,
+        mxp__write_threads, mxp__write_modules, mxp__write_clock_cuts,
+        mxp__write_losses,  mxp__write_stats,   mxp__write_info};
     for (size_t i = 0; i < sizeof before_records / sizeof before_records[0]; i++) {
         int error = before_records[i](sections, source);
         if (error != MXP_OK) {

@@ -251,6 +251,13 @@ int mxp__write_modules(mxp_section_writer *writer, const mxp_source *source)
                                     source->module_count * sizeof *source->modules);
 }
 
+int mxp__write_clock_cuts(mxp_section_writer *writer, const mxp_source *source)
+{
+    return source->clock_bytes == 0 ? MXP_OK
+                                    : mxp__write_section(writer, MXP_SECTION_CLOCK_CUT,
+                                                         source->clock_owner, source->clock_bytes);
+}
+
 static void put_stats(mxp_strbuf *body, const mxp_stats_view *stats)
 {
     const mxp_histogram *histogram = stats->histogram;

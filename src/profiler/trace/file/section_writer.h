@@ -44,6 +44,7 @@ enum { MXP__WRITER_HOLDS = 32 };
 int mxp__write_chunks(mxp_section_writer *writer, mxp_source *source);
 int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source);
 int mxp__write_modules(mxp_section_writer *writer, const mxp_source *source);  // if there are any
+int mxp__write_clock_cuts(mxp_section_writer *writer, const mxp_source *source);  // the same
 int mxp__write_stats(mxp_section_writer *writer, const mxp_source *source);
 int mxp__write_info(mxp_section_writer *writer, const mxp_source *source);
 // A section of any type with this content; the caller counts the records in it.
