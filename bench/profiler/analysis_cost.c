@@ -5,6 +5,8 @@
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +20,7 @@
 enum { OPERATORS = 5000000, STEPS = 1000, NAMES = 64, SCOPES = 16, CALLS = 4, VARIABLES = 3 };
 
 static uint32_t program_thread;
-static pthread_barrier_t step_begins;  // so that each step has as many operators as calls
+static _Atomic uint32_t made[2];  // operators and calls
 static mxp_name names[NAMES], scopes[SCOPES], calls[CALLS];
 
 // ---- the file ----------------------------------------------------------------------------------
@@ -44,15 +46,28 @@ static void make_names(void)
     }
 }
 
+// Both threads go on side by side, however the machine shares its cores out, so that every file has
+// as many operators as calls in each step, and a path of the same kind.
+static void keep_pace(int self, uint32_t number)
+{
+    enum { AHEAD_MAX = 16 };
+    atomic_store_explicit(&made[self], number, memory_order_relaxed);
+    for (int spins = 0;
+         number > atomic_load_explicit(&made[1 - self], memory_order_relaxed) + AHEAD_MAX;
+         spins++) {
+        if (spins % 1024 == 1023) {
+            sched_yield();
+        }
+    }
+}
+
 // A worker's operators. Each waits for the one before it, every eighth for its push.
 static void *run_operators(void *unused)
 {
     (void)unused;
     uint64_t before = mxp_ticks();
     for (uint32_t i = 1; i <= OPERATORS; i++) {
-        if ((i - 1) % (OPERATORS / STEPS) == 0) {
-            pthread_barrier_wait(&step_begins);
-        }
+        keep_pace(0, i);
         const uint64_t now = mxp_ticks();
         const uint32_t uses[VARIABLES] = {i % 97 + 1, i % 89 + 100,
                                           (i % 83 + 200) | MXP_VARIABLE_WRITTEN};
@@ -79,8 +94,8 @@ static void *run_operators(void *unused)
 static void run_calls(void)
 {
     for (uint32_t i = 0; i < OPERATORS; i++) {
+        keep_pace(1, i);
         if (i % (OPERATORS / STEPS) == 0) {
-            pthread_barrier_wait(&step_begins);
             mxp_step(i / (OPERATORS / STEPS));
         }
         const mxp_name call = calls[i % CALLS];
@@ -100,11 +115,9 @@ static void make_file(void)
     bench_session_run();
     program_thread = mxp_thread_index();
     pthread_t worker;
-    bench_require(pthread_barrier_init(&step_begins, NULL, 2) == 0, "pthread_barrier_init");
     bench_require(pthread_create(&worker, NULL, run_operators, NULL) == 0, "pthread_create");
     run_calls();
     pthread_join(worker, NULL);
-    pthread_barrier_destroy(&step_begins);
     bench_session_stop();
     bench_session_dump();
     is_made = true;
