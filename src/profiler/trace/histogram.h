@@ -36,6 +36,19 @@ static inline void mxp__histogram_add(mxp_histogram *histogram, uint64_t value)
     *bucket += *bucket != UINT32_MAX;
 }
 
+// As many times.
+static inline void mxp__histogram_add_equal(mxp_histogram *histogram, uint64_t value,
+                                            uint32_t times)
+{
+    if (times > 0) {
+        mxp__histogram_add(histogram, value);
+        uint32_t *bucket = &histogram->bucket[mxp__histogram_index(value)];
+        histogram->count += times - 1;
+        histogram->total += (times - 1) * value;
+        *bucket = times - 1 > UINT32_MAX - *bucket ? UINT32_MAX : *bucket + (times - 1);
+    }
+}
+
 void mxp__histogram_init(mxp_histogram *histogram);
 void mxp__histogram_merge(mxp_histogram *into, const mxp_histogram *from);
 uint64_t mxp__histogram_lower(uint32_t index);  // smallest value of a bucket

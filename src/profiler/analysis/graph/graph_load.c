@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/graph/graph_parts.h"
-#include "profiler/analysis/window/operator_times.h"
+#include "profiler/analysis/window/record_times.h"
 
 typedef struct loader {
     const mxp_range_index *index;
@@ -215,8 +215,9 @@ static int read_range(loader *load, const mxp_record_range *range)
     const uint64_t *at = range->words, *words;
     int error = MXP_OK;
     mxp__decoder_begin(&decoder, load->graph->source->timebase, range);
+    mxp_plain_clock clock = mxp__plain_clock_of(&decoder);
     while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
-        if (mxp__is_operator_head(words) && mxp__operator_times_at(&decoder, words, &times)) {
+        if (mxp__is_operator_head(words) && mxp__operator_times_at(&clock, words, &times)) {
             if (is_within(load, times.start_ns, times.end_ns)) {
                 load->graph->records++;
                 error = add_op(load, &decoder, words, &times);

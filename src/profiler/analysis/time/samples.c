@@ -11,8 +11,12 @@
 
 static const char memory_for[] = "percentiles";
 
+enum { FEW = MXP_SAMPLES_SHORT };  // as long as they take no more memory than the counts
+
 static void free_values(mxp_samples *samples)
 {
+    mxp__free(samples->short_counts, MXP_SAMPLES_SHORT * sizeof *samples->short_counts);
+    samples->short_counts = NULL;
     mxp__free(samples->values, samples->capacity * sizeof *samples->values);
     mxp__free(samples->wide, samples->capacity * sizeof *samples->wide);
     samples->values = NULL;
@@ -35,7 +39,32 @@ static int take_histogram(mxp_samples *samples)
     for (size_t i = 0; i < samples->count; i++) {
         mxp__histogram_add(samples->histogram, value_at(samples, i));
     }
+    for (uint64_t ns = 0; samples->short_counts != NULL && ns < MXP_SAMPLES_SHORT; ns++) {
+        mxp__histogram_add_equal(samples->histogram, ns, samples->short_counts[ns]);
+    }
     free_values(samples);
+    return MXP_OK;
+}
+
+// Takes the short ones out of the list.
+static int count_short(mxp_samples *samples)
+{
+    samples->short_counts = mxp__alloc(MXP_SAMPLES_SHORT * sizeof *samples->short_counts);
+    if (samples->short_counts == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < samples->count; i++) {
+        const uint64_t value = value_at(samples, i);
+        if (value < MXP_SAMPLES_SHORT) {
+            samples->short_counts[value]++;
+        } else if (samples->wide != NULL) {
+            samples->wide[kept++] = value;
+        } else {
+            samples->values[kept++] = (uint32_t)value;
+        }
+    }
+    samples->count = kept;
     return MXP_OK;
 }
 
@@ -81,14 +110,23 @@ static int append(mxp_samples *samples, uint64_t value)
 
 int mxp__samples_add_slow(mxp_samples *samples, uint64_t value)
 {
-    if (samples->histogram == NULL && samples->count == MXP_SAMPLES_MAX) {
-        int error = take_histogram(samples);
-        if (error != MXP_OK) {
-            return error;
-        }
+    const bool counts = samples->short_counts != NULL && value < MXP_SAMPLES_SHORT;
+    int error = MXP_OK;
+    if (samples->histogram == NULL && (counts || samples->count == MXP_SAMPLES_MAX)) {
+        error = take_histogram(samples);  // also of more than 2^32 equal ones
+    } else if (samples->histogram == NULL && samples->count == FEW &&
+               samples->short_counts == NULL) {
+        error = count_short(samples);
+    }
+    if (error != MXP_OK) {
+        return error;
     }
     if (samples->histogram != NULL) {
         mxp__histogram_add(samples->histogram, value);
+        return MXP_OK;
+    }
+    if (samples->short_counts != NULL && value < MXP_SAMPLES_SHORT) {
+        samples->short_counts[value]++;
         return MXP_OK;
     }
     return append(samples, value);
@@ -116,22 +154,45 @@ static void sort(mxp_samples *samples)
     samples->is_sorted = true;
 }
 
+static uint64_t short_total(const mxp_samples *samples)
+{
+    uint64_t total = 0;
+    for (size_t ns = 0; samples->short_counts != NULL && ns < MXP_SAMPLES_SHORT; ns++) {
+        total += samples->short_counts[ns];
+    }
+    return total;
+}
+
+// The one at this place of all in their order; `shorts` of them are short.
+static uint64_t at_place(mxp_samples *samples, uint64_t place, uint64_t shorts)
+{
+    if (place < shorts) {
+        uint64_t ns = 0;
+        for (uint64_t before = 0; place >= before + samples->short_counts[ns]; ns++) {
+            before += samples->short_counts[ns];
+        }
+        return ns;
+    }
+    if (!samples->is_sorted) {
+        sort(samples);
+    }
+    return value_at(samples, (size_t)(place - shorts));
+}
+
 uint64_t mxp__samples_quantile(mxp_samples *samples, double fraction, bool *is_exact)
 {
     *is_exact = samples->histogram == NULL;
     if (samples->histogram != NULL) {
         return mxp__histogram_quantile(samples->histogram, fraction);
     }
-    if (samples->count == 0) {
+    const uint64_t shorts = short_total(samples), count = shorts + samples->count;
+    if (count == 0) {
         return 0;
     }
-    if (!samples->is_sorted) {
-        sort(samples);
-    }
     // A little less, because 0.07 * 100 is above 7.
-    const double rank = ceil(fraction * (double)samples->count - 1e-9 * (double)samples->count);
-    const size_t place = rank < 1 ? 0 : (size_t)rank - 1;
-    return value_at(samples, place < samples->count ? place : samples->count - 1);
+    const double rank = ceil(fraction * (double)count - 1e-9 * (double)count);
+    const uint64_t place = rank < 1 ? 0 : (uint64_t)rank - 1;
+    return at_place(samples, place < count ? place : count - 1, shorts);
 }
 
 void mxp__samples_fini(mxp_samples *samples)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Durations of a row, for its percentiles: all of them, as long as there are not too many; then a
-// histogram.
+// histogram. Short ones are only counted: a trace of many records is one of short calls, and most
+// have the same few lengths.
 #ifndef MXP_ANALYSIS_SAMPLES_H
 #define MXP_ANALYSIS_SAMPLES_H
 
@@ -10,14 +11,18 @@
 
 struct mxp_histogram;
 
-enum { MXP_SAMPLES_MAX = 1 << 20 };  // of a row
+enum {
+    MXP_SAMPLES_MAX = 1 << 20,  // of a row, of those that are not short
+    MXP_SAMPLES_SHORT = 1 << 12,  // ns; below that they are short
+};
 
 // Begins as zeros.
 typedef struct mxp_samples {
-    uint32_t *values;  // while all of them fit
+    uint32_t *short_counts;  // by their ns; null while there are few samples
+    uint32_t *values;  // of the others, while all of them fit
     uint64_t *wide;  // afterwards
     size_t count, capacity;
-    struct mxp_histogram *histogram;  // from then on, instead of values
+    struct mxp_histogram *histogram;  // from then on, instead of all this
     bool is_sorted;
 } mxp_samples;
 
@@ -26,13 +31,11 @@ int mxp__samples_add_slow(mxp_samples *samples, uint64_t value);
 
 static inline int mxp__samples_add(mxp_samples *samples, uint64_t value)  // MXP_ENOMEM
 {
-    if (samples->values == NULL || samples->count == samples->capacity || value > UINT32_MAX) {
+    if (samples->short_counts == NULL || value >= MXP_SAMPLES_SHORT ||
+        samples->short_counts[value] == UINT32_MAX) {
         return mxp__samples_add_slow(samples, value);
     }
-    uint32_t *next = &samples->values[samples->count++];
-    __builtin_prefetch(next + 16, 1);  // many rows are added to in turn, all of them to the end
-    *next = (uint32_t)value;
-    samples->is_sorted = false;
+    samples->short_counts[value]++;
     return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/time/pending_spans.h"
-#include "profiler/analysis/window/operator_times.h"
+#include "profiler/analysis/window/record_times.h"
 
 enum { RECENT_BITS = 11 };
 
@@ -21,7 +21,8 @@ typedef struct pass {
     mxp_source *source;
     const mxp_choice *choice;
     const mxp_filter *filter;
-    mxp_pending_spans *threads;
+    mxp_pending_spans *threads, *pending;  // of all, and of the range's
+    uint32_t thread;  // the range's
     uint32_t *node_of;  // scopes
     uint32_t *span_rows;  // of each name id: its row + 1
     mxp_id_map operator_rows;  // by name, phase and scope id
@@ -149,10 +150,10 @@ static inline int span_row(pass *self, uint32_t name, uint32_t *place)
 }
 
 // ---- records -----------------------------------------------------------------------------------
-static int own_time(pass *self, uint32_t thread, int64_t begin_ns, int64_t end_ns, uint64_t *own_ns)
+static inline int own_time(pass *self, int64_t begin_ns, int64_t end_ns, uint64_t *own_ns)
 {
-    return mxp__pending_spans_add(&self->threads[thread], &self->choice->of->index, thread,
-                                  begin_ns, end_ns, own_ns);
+    return mxp__pending_spans_add(self->pending, &self->choice->of->index, self->thread, begin_ns,
+                                  end_ns, own_ns);
 }
 
 // The step of a moment in ticks, and from when to when its answer holds.
@@ -178,10 +179,10 @@ static inline bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
     return self->step_is_chosen;
 }
 
-static bool is_wanted(const pass *self, uint32_t name, uint32_t thread, uint32_t scope,
-                      unsigned phase)
+static inline bool is_wanted(const pass *self, uint32_t name, uint32_t scope, unsigned phase)
 {
-    return self->filter == NULL || mxp__filter_takes(self->filter, name, scope, thread, phase);
+    return self->filter == NULL ||
+           mxp__filter_takes(self->filter, name, scope, self->thread, phase);
 }
 
 static inline int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
@@ -199,8 +200,7 @@ static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
     return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
-static int add_operator(pass *self, uint32_t thread, const uint64_t *words,
-                        const mxp_operator_times *times)
+static inline int add_operator(pass *self, const uint64_t *words, const mxp_operator_times *times)
 {
     const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
     const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
@@ -208,10 +208,10 @@ static int add_operator(pass *self, uint32_t thread, const uint64_t *words,
         return MXP_OK;
     }
     uint64_t own_ns;
-    int error = own_time(self, thread, times->start_ns, times->end_ns, &own_ns);
+    int error = own_time(self, times->start_ns, times->end_ns, &own_ns);
     const uint32_t name = (uint32_t)words[1], scope = (uint32_t)words[6];
     if (error != MXP_OK || !is_chosen(self, times->push_ticks, times->start_ns) ||
-        !is_wanted(self, name, thread, scope, phase)) {
+        !is_wanted(self, name, scope, phase)) {
         return error;
     }
     uint32_t place;
@@ -227,69 +227,112 @@ static int add_operator(pass *self, uint32_t thread, const uint64_t *words,
     return add_duration(self->rows, row, duration_ns, duration_ns);
 }
 
-static int add_span(pass *self, const mxp_event *event)
+// `is_of_lane`: on no thread of its own, or not that on which it was written.
+static inline int add_span(pass *self, uint32_t name, const mxp_span_times *times, bool is_of_lane)
 {
     uint32_t place;
-    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        return MXP_OK;  // says nothing about when it was
-    }
-    int error = span_row(self, event->name, &place);
+    int error = span_row(self, name, &place);
     if (error != MXP_OK) {
         return error;
     }
     mxp_time_row *row = &self->rows->rows[place];
-    const uint64_t duration_ns = (uint64_t)(event->end_ns - event->begin_ns);
+    const uint64_t duration_ns = (uint64_t)(times->end_ns - times->begin_ns);
     uint64_t own_ns = duration_ns;
-    row->overlaps |= event->lane != 0;
+    row->overlaps |= is_of_lane;
     if (!row->overlaps) {
-        error = own_time(self, event->thread, event->begin_ns, event->end_ns, &own_ns);
+        error = own_time(self, times->begin_ns, times->end_ns, &own_ns);
     }
-    if (error != MXP_OK || !is_chosen(self, event->begin_ticks, event->begin_ns) ||
-        !is_wanted(self, event->name, event->thread, 0, MXP_PHASE_NONE)) {
+    if (error != MXP_OK || !is_chosen(self, times->begin_ticks, times->begin_ns) ||
+        !is_wanted(self, name, 0, MXP_PHASE_NONE)) {
         return error;
     }
     self->rows->spans++;
     return add_duration(self->rows, row, duration_ns, own_ns);
 }
 
-// A record that is no plain operator. 0 also at damage, which ends the range.
-static int add_other(pass *self, mxp_decoder *decoder, const uint64_t **at)
+// ---- a range -----------------------------------------------------------------------------------
+typedef struct range_reader {
+    mxp_decoder decoder;
+    mxp_plain_clock clock;
+    bool is_damaged;
+} range_reader;
+
+// Of a record that needs the decoder's care. False at damage.
+static bool decode(range_reader *reader, const uint64_t *words, mxp_event *event)
+{
+    reader->decoder.at = words;
+    reader->is_damaged = mxp__decoder_next(&reader->decoder, event) != 1;
+    reader->clock = mxp__plain_clock_of(&reader->decoder);
+    return !reader->is_damaged;
+}
+
+static bool decode_operator(range_reader *reader, const uint64_t *words, mxp_operator_times *times)
 {
     mxp_event event;
-    if (mxp__decoder_next(decoder, &event) != 1) {
-        *at = decoder->range.end;
-        return MXP_OK;
+    if (!decode(reader, words, &event)) {
+        return false;
     }
-    if (event.kind == MXP_KIND_SPAN) {
-        return add_span(self, &event);
+    *times = mxp__event_operator_times(&reader->decoder, &event);
+    return true;
+}
+
+// False also of a span on a clock of its own: it says nothing about when it was.
+static bool decode_span(range_reader *reader, const uint64_t *words, mxp_span_times *times,
+                        bool *is_of_lane)
+{
+    mxp_event event;
+    if (!decode(reader, words, &event) || mxp__event_clock(&event) != MXP_CLOCK_TRACE) {
+        return false;
     }
-    const mxp_operator_times times = mxp__event_operator_times(decoder, &event);
-    return add_operator(self, event.thread, event.words, &times);
+    *times = (mxp_span_times){event.begin_ticks, event.begin_ns, event.end_ns};
+    *is_of_lane = event.lane != 0;
+    return true;
+}
+
+static inline int read_span(pass *self, range_reader *reader, const uint64_t *words)
+{
+    mxp_span_times times;
+    bool is_of_lane = false;
+    const bool is_plain =
+        mxp__is_lean_span_head(words) && mxp__span_times_at(&reader->clock, words, &times);
+    return is_plain || decode_span(reader, words, &times, &is_of_lane)
+               ? add_span(self, (uint32_t)words[1], &times, is_of_lane)
+               : MXP_OK;
+}
+
+static inline int read_operator(pass *self, range_reader *reader, const uint64_t *words)
+{
+    mxp_operator_times times;
+    return mxp__operator_times_at(&reader->clock, words, &times) ||
+                   decode_operator(reader, words, &times)
+               ? add_operator(self, words, &times)
+               : MXP_OK;
 }
 
 static int add_range(pass *self, const mxp_record_range *range)
 {
-    mxp_decoder decoder;
-    mxp_operator_times times;
     const uint64_t *at = range->words, *words;
+    range_reader reader = {0};
     int error = MXP_OK;
     if (range->thread >= self->source->thread_count) {
         return MXP_OK;
     }
-    mxp__decoder_begin(&decoder, self->source->timebase, range);
-    while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
-        const uint32_t kind = (uint32_t)(*words & 0xff);
-        if (mxp__is_operator_head(words) && mxp__operator_times_at(&decoder, words, &times)) {
-            error = add_operator(self, range->thread, words, &times);
-        } else if (kind == MXP_KIND_SPAN || kind == MXP_KIND_SPAN_LONG ||
-                   mxp__is_operator_head(words)) {
-            decoder.at = words;
-            error = add_other(self, &decoder, &at);
+    self->thread = range->thread;
+    self->pending = &self->threads[range->thread];
+    mxp__decoder_begin(&reader.decoder, self->source->timebase, range);
+    reader.clock = mxp__plain_clock_of(&reader.decoder);
+    while (error == MXP_OK && !reader.is_damaged &&
+           (words = mxp__next_head(&at, range->end)) != NULL) {
+        if (mxp__is_span_head(words)) {
+            error = read_span(self, &reader, words);
+        } else if (mxp__is_operator_head(words)) {
+            error = read_operator(self, &reader, words);
         }
     }
     return error;
 }
 
+// ---- all ranges --------------------------------------------------------------------------------
 static int add_ranges(pass *self)
 {
     mxp_record_range range;

@@ -54,9 +54,12 @@ typedef struct heads {
     const mxp_record_range *range;
     mxp_decoder decoder;
     mxp_range_place *place;
+    const bool *idle;  // the index's, by name id
+    uint32_t name_count;
     uint64_t long_ticks;  // no span that is shorter is a long one
-    const uint64_t *earliest;  // the span that began first; it may have been written last
-    uint64_t earliest_ticks;
+    const uint64_t *last;  // the last record
+    const uint64_t *earliest;  // the short span that began first; it may have been written last
+    int64_t earliest_distance;
 } heads;
 
 static void extend_time(mxp_range_index *index, const mxp_event *event)
@@ -100,15 +103,41 @@ static int add_mark(heads *of, const mxp_event *event)
     return MXP_OK;
 }
 
-static void add_operator(heads *of, const uint64_t *words)
+// Most of a trace are runs of lean spans and runs of operators with their variables: both are gone
+// through in loops of their own, which return the first record that is none. The records that they
+// read do not reach beyond the range.
+
+static const uint64_t *read_spans(heads *of, const uint64_t *words)
+{
+    const uint64_t *const begin = words, *const end = of->range->end, *earliest = of->earliest;
+    // Stamps have the upper 48 bits of a head, so heads compare as begins do, from the base on.
+    const uint64_t base = of->range->base_ticks << 16, long_ticks = of->long_ticks;
+    int64_t least = of->earliest_distance;
+    while (end - words >= 2 && (*words & 0xffff) == (MXP_KIND_SPAN | 1 << 8) &&
+           words[1] >> 32 < long_ticks) {
+        const int64_t distance = (int64_t)(*words - base);
+        if (distance < least) {
+            least = distance;
+            earliest = words;
+        }
+        words += 2;
+        __builtin_prefetch(words + MXP__WORDS_AHEAD);
+    }
+    of->index->counts[MXP_KIND_SPAN] += (uint64_t)(words - begin) / 2;
+    of->last = words > begin ? words - 2 : of->last;
+    of->earliest = earliest;
+    of->earliest_distance = least;
+    return words;
+}
+
+static inline void add_operator(heads *of, mxp_range_place *place, const uint64_t *words)
 {
     const uint32_t name = (uint32_t)words[1];
     uint64_t push, end;
-    if ((name < of->index->source->name_count && of->index->idle[name]) ||
+    if ((name < of->name_count && of->idle[name]) ||
         !mxp__head_times(&of->decoder, words, &push, &end)) {
         return;
     }
-    mxp_range_place *place = of->place;
     if (place->last_end == 0 || push < place->first_push) {
         place->first_push = push;
     }
@@ -116,14 +145,28 @@ static void add_operator(heads *of, const uint64_t *words)
     place->last_end = end > place->last_end ? end : place->last_end;
 }
 
-static void note_begin(heads *of, const uint64_t *words)
+static const uint64_t *read_operators(heads *of, const uint64_t *words)
 {
-    const uint64_t took = words[1] >> 32,
-                   begin = mxp__decoder_widen(&of->decoder, (*words >> 16) + took) - took;
-    if (of->earliest == NULL || begin < of->earliest_ticks) {
-        of->earliest = words;
-        of->earliest_ticks = begin;
+    const uint64_t *const end = of->range->end, *next = words, *at;
+    mxp_range_place place = *of->place;
+    uint64_t operators = 0, variables = 0;
+    while ((at = mxp__next_head(&next, end)) != NULL) {
+        const uint32_t kind = (uint32_t)(*at & 0xff);
+        if (kind == MXP_KIND_OPERATOR && next - at >= 8) {
+            operators++;
+            add_operator(of, &place, at);
+        } else if (kind == MXP_KIND_VARIABLES) {
+            variables++;
+        } else {
+            break;
+        }
+        words = next;
+        of->last = at;
     }
+    of->index->counts[MXP_KIND_OPERATOR] += operators;
+    of->index->counts[MXP_KIND_VARIABLES] += variables;
+    *of->place = place;
+    return words;
 }
 
 static int look_closer(heads *of, const uint64_t *words, uint32_t kind)
@@ -147,30 +190,32 @@ static void extend_to(heads *of, const uint64_t *words)
     }
 }
 
+static int read_other(heads *of, const uint64_t *words)
+{
+    const uint32_t kind = (uint32_t)(*words & 0xff);
+    of->index->counts[kind < MXP_KIND_END ? kind : 0]++;
+    of->last = words;
+    if (kind == MXP_KIND_HIDDEN && (*words >> 8 & 0xff) >= 4) {
+        add_operator(of, of->place, words);
+    }
+    const bool is_close =
+        kind == MXP_KIND_META || kind == MXP_KIND_SPAN_LONG || kind == MXP_KIND_SPAN;
+    return is_close ? look_closer(of, words, kind) : MXP_OK;
+}
+
 static int read_heads(heads *of)
 {
-    mxp_range_index *index = of->index;
-    const uint64_t *at = of->range->words, *end = of->range->end, *words, *last = NULL;
+    const uint64_t *at = of->range->words, *end = of->range->end, *words;
     int error = MXP_OK;
-    while (error == MXP_OK && (words = mxp__next_head(&at, end)) != NULL) {
-        const uint32_t kind = (uint32_t)(*words & 0xff);
-        index->counts[kind < MXP_KIND_END ? kind : 0]++;
-        last = words;
-        if (kind == MXP_KIND_OPERATOR || kind == MXP_KIND_HIDDEN) {
-            if ((*words >> 8 & 0xff) >= 4) {
-                add_operator(of, words);
-            }
-        } else if (kind == MXP_KIND_META || kind == MXP_KIND_SPAN_LONG ||
-                   (kind == MXP_KIND_SPAN && words[1] >> 32 >= of->long_ticks)) {
-            error = look_closer(of, words, kind);
-        } else if (kind == MXP_KIND_SPAN) {
-            note_begin(of, words);
-        }
-    }
-    index->unread_ranges += at < end;
-    extend_to(of, last);
+    do {
+        at = read_operators(of, read_spans(of, at));
+        words = mxp__next_head(&at, end);
+        error = words != NULL ? read_other(of, words) : MXP_OK;
+    } while (error == MXP_OK && words != NULL);
+    of->index->unread_ranges += at < end;
+    extend_to(of, of->last);
     extend_to(of, of->earliest);
-    extend_to(of, last != NULL ? of->range->words : NULL);
+    extend_to(of, of->last != NULL ? of->range->words : NULL);
     return error;
 }
 
@@ -190,6 +235,9 @@ static int add_range(mxp_range_index *index, size_t number, const mxp_record_ran
     heads of = {.index = index,
                 .range = range,
                 .place = place,
+                .idle = index->idle,
+                .name_count = index->source->name_count,
+                .earliest_distance = INT64_MAX,
                 // half of it, because the rate of one time is not that of all
                 .long_ticks =
                     ns_per_tick > 0 ? (uint64_t)((double)index->reach_ns / ns_per_tick / 2) : 0};

@@ -69,14 +69,15 @@ enum { MXP__WORDS_AHEAD = 576 };
 static inline const uint64_t *mxp__next_head(const uint64_t **at, const uint64_t *end)
 {
     const uint64_t *words = *at;
-    if (end - words < 2) {
+    const uintptr_t left_bytes = (uintptr_t)end - (uintptr_t)words;
+    if (left_bytes == 0) {
         return NULL;
     }
-    const uint64_t units = *words >> 8 & 0xff;
-    if (units == 0 || units > (uint64_t)(end - words) / 2) {
+    const uintptr_t bytes = (uintptr_t)(*words >> 8 & 0xff) * MXP_RECORD_UNIT;
+    if (bytes - 1 >= left_bytes) {  // also of length 0
         return NULL;
     }
-    *at = words + 2 * units;
+    *at = words + bytes / sizeof *words;
     __builtin_prefetch(words + MXP__WORDS_AHEAD);
     return words;
 }

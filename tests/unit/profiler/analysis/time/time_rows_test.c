@@ -459,12 +459,28 @@ static void percentiles_are_exact_until_there_are_too_many(void **state)
     assert_int_equal(mxp__samples_quantile(&samples, 1, &is_exact), UINT64_C(1) << 40);
     assert_int_equal(mxp__samples_quantile(&samples, 0.5, &is_exact), 51);
     assert_true(is_exact);
+    // However many short ones there are: 1 to 100, 7 and 4095, 2^40.
     for (uint64_t i = 0; i < MXP_SAMPLES_MAX; i++) {
-        assert_int_equal(mxp__samples_add(&samples, 1000), MXP_OK);
+        assert_int_equal(mxp__samples_add(&samples, 7), MXP_OK);
+        assert_int_equal(mxp__samples_add(&samples, MXP_SAMPLES_SHORT - 1), MXP_OK);
+    }
+    const double all = 2.0 * MXP_SAMPLES_MAX + 101;
+    assert_int_equal(mxp__samples_quantile(&samples, 6 / all, &is_exact), 6);
+    assert_int_equal(mxp__samples_quantile(&samples, 7 / all, &is_exact), 7);
+    assert_int_equal(mxp__samples_quantile(&samples, (MXP_SAMPLES_MAX + 7) / all, &is_exact), 7);
+    assert_int_equal(mxp__samples_quantile(&samples, (MXP_SAMPLES_MAX + 8) / all, &is_exact), 8);
+    assert_int_equal(mxp__samples_quantile(&samples, (all - 1) / all, &is_exact),
+                     MXP_SAMPLES_SHORT - 1);
+    assert_int_equal(mxp__samples_quantile(&samples, 1, &is_exact), UINT64_C(1) << 40);
+    assert_true(is_exact);
+    for (uint64_t i = 0; i < MXP_SAMPLES_MAX; i++) {
+        assert_int_equal(mxp__samples_add(&samples, 10000), MXP_OK);
     }
     const uint64_t median = mxp__samples_quantile(&samples, 0.5, &is_exact);
     assert_false(is_exact);
-    assert_in_range(median, 750, 1250);
+    assert_in_range(median, 3072, 5120);
+    assert_in_range(mxp__samples_quantile(&samples, 0.9, &is_exact), 7500, 12500);
+    assert_int_equal(mxp__samples_quantile(&samples, 0, &is_exact), 1);
     mxp__samples_fini(&samples);
     assert_int_equal(mxp__samples_quantile(&samples, 0.5, &is_exact), 0);
 }
