@@ -21,13 +21,8 @@ static bool is_for_results(const mxp_graph_wait *wait)
 // The call in which it waited: the innermost span of the program around it.
 static uint32_t call_of(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
 {
-    int64_t at_ns = wait->begin_ns;
-    size_t place = SIZE_MAX;
-    mxp_graph_host piece;
-    const bool is_within =
-        mxp__graph_host_next(graph, thread, &place, &at_ns, wait->begin_ns + 1, &piece) &&
-        piece.name != 0;
-    return is_within ? piece.name : wait->name;
+    const mxp_graph_host *host = mxp__graph_host_at(graph, thread, wait->begin_ns);
+    return host != NULL && host->name != 0 ? host->name : wait->name;
 }
 
 static void count_wait(const mxp_facts *facts, const mxp_graph *graph, const mxp_graph_wait *wait,

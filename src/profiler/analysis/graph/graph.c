@@ -160,20 +160,13 @@ const mxp_graph_host *mxp__graph_host_at(const mxp_graph *graph, uint32_t thread
     return next == 0 ? NULL : &graph->threads[thread].hosts[next - 1];
 }
 
-bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, size_t *place, int64_t *from_ns,
-                          int64_t to_ns, mxp_graph_host *piece)
+void mxp__graph_hosts_within(const mxp_graph *graph, uint32_t thread, int64_t from_ns,
+                             int64_t to_ns, size_t *first, size_t *end)
 {
-    if (*from_ns >= to_ns) {
-        return false;
-    }
     const mxp_graph_thread *at = &graph->threads[thread];
-    const size_t next = *place == SIZE_MAX ? host_after(at, *from_ns) : *place;
-    *piece = next == 0 ? (mxp_graph_host){.kind = MXP__HOST_BETWEEN} : at->hosts[next - 1];
-    piece->begin_ns = *from_ns;
-    *from_ns = next < at->host_count && at->hosts[next].begin_ns < to_ns ? at->hosts[next].begin_ns
-                                                                         : to_ns;
-    *place = next + 1;
-    return true;
+    assert(from_ns < to_ns);
+    *first = host_after(at, from_ns);
+    *end = host_after(at, to_ns - 1);
 }
 
 bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)

@@ -182,10 +182,9 @@ uint32_t mxp__graph_use(const mxp_graph *graph, uint32_t op, uint32_t i);
 // What a program's thread was doing at `ns`: null before its first span, and of workers.
 const mxp_graph_host *mxp__graph_host_at(const mxp_graph *graph, uint32_t thread, int64_t ns);
 
-// What a program's thread was doing at *from_ns: sets *piece, moves *from_ns to its end or to to_ns
-// and returns true; false at to_ns. So calls in a loop cut [from_ns, to_ns). *place is SIZE_MAX at
-// the first one, and then the loop's.
-bool mxp__graph_host_next(const mxp_graph *graph, uint32_t thread, size_t *place, int64_t *from_ns,
-                          int64_t to_ns, mxp_graph_host *piece);
+// Places in the thread's hosts of those that begin after from_ns and before to_ns, which is later:
+// *first up to before *end. What it was doing at from_ns is the one before *first.
+void mxp__graph_hosts_within(const mxp_graph *graph, uint32_t thread, int64_t from_ns,
+                             int64_t to_ns, size_t *first, size_t *end);
 
 #endif

@@ -47,7 +47,7 @@ static uint32_t kind_of_name(const mxp_source *source, uint32_t id)
     return is_garbage ? MXP__HOST_GARBAGE : MXP__HOST_SPAN;
 }
 
-static uint32_t kind_of(cutter *cut, uint32_t name)
+static inline uint32_t kind_of(cutter *cut, uint32_t name)
 {
     if (cut->kinds[name] == 0) {
         cut->kinds[name] = kind_of_name(cut->graph->source, name) + 1;
@@ -56,7 +56,7 @@ static uint32_t kind_of(cutter *cut, uint32_t name)
 }
 
 // The innermost open span had the time from `from_ns` up to what is cut already.
-static void put_piece(cutter *cut, int64_t from_ns)
+static inline void put_piece(cutter *cut, int64_t from_ns)
 {
     if (from_ns >= cut->at_ns) {
         return;
@@ -68,7 +68,7 @@ static void put_piece(cutter *cut, int64_t from_ns)
     cut->at_ns = from_ns;
 }
 
-static void close_after(cutter *cut, int64_t ns)
+static inline void close_after(cutter *cut, int64_t ns)
 {
     while (cut->open_count > 0 && cut->open[cut->open_count - 1].begin_ns >= ns) {
         put_piece(cut, cut->open[cut->open_count - 1].begin_ns);
@@ -77,13 +77,14 @@ static void close_after(cutter *cut, int64_t ns)
 }
 
 // An inner span does not reach beyond the one around it, whatever the records say.
-static int open_span_at(cutter *cut, const mxp_graph_span *span)
+static inline int open_span_at(cutter *cut, const mxp_graph_span *span)
 {
     const int64_t end_ns = span->end_ns < cut->at_ns ? span->end_ns : cut->at_ns;
     close_after(cut, end_ns);
     put_piece(cut, end_ns);
-    if (mxp__grow(&cut->open, &cut->open_capacity, cut->open_count + 1, sizeof *cut->open) !=
-        MXP_OK) {
+    if (cut->open_count == cut->open_capacity &&
+        mxp__grow(&cut->open, &cut->open_capacity, cut->open_count + 1, sizeof *cut->open) !=
+            MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     const open_span *around = cut->open_count > 0 ? &cut->open[cut->open_count - 1] : NULL;

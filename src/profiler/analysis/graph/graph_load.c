@@ -8,12 +8,13 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/graph/graph_parts.h"
-#include "profiler/analysis/window/record_times.h"
+#include "profiler/analysis/window/range_reader.h"
 
 typedef struct loader {
     const mxp_range_index *index;
     mxp_graph *graph;
-    mxp_graph_raw_thread *threads;  // the graph's
+    mxp_graph_raw_thread *threads, *thread;  // the graph's, and the range's
+    uint32_t thread_index;
     uint64_t limit_bytes;
     uint64_t span_bytes, wait_bytes;
 } loader;
@@ -21,20 +22,29 @@ typedef struct loader {
 static const char memory_for[] = "the graph of a window";
 
 // ---- one record --------------------------------------------------------------------------------
-// mxp__grow, where there is room mostly.
-static inline int make_room(void *array_pointer, size_t *capacity, size_t count,
-                            size_t element_bytes)
+enum { AT_ONCE = 1 << 12 };  // records between two looks for room, which is for any of them
+
+static int make_room(loader *load)
 {
-    return count < *capacity ? MXP_OK
-                             : mxp__grow(array_pointer, capacity, count + 1, element_bytes);
+    mxp_graph *graph = load->graph;
+    mxp_graph_raw_thread *thread = load->thread;
+    if (graph->op_count > MXP__NO_OP - 1 - AT_ONCE ||
+        mxp__grow(&graph->ops, &graph->op_capacity, graph->op_count + AT_ONCE,
+                  sizeof *graph->ops) != MXP_OK ||
+        mxp__grow(&graph->op_places, &graph->place_capacity, graph->placed_count + AT_ONCE,
+                  sizeof *graph->op_places) != MXP_OK ||
+        mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + AT_ONCE,
+                  sizeof *thread->spans) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    return MXP_OK;
 }
 
 // Operators are placed on their threads as they come, which is mostly the order of their starts.
-// Room for it is there.
-static void place_op(loader *load, mxp_graph_op *op, uint32_t number)
+static inline void place_op(loader *load, mxp_graph_op *op, uint32_t number)
 {
     mxp_graph *graph = load->graph;
-    mxp_graph_raw_thread *thread = &load->threads[op->thread];
+    mxp_graph_raw_thread *thread = load->thread;
     if (thread->op_count == 0) {
         thread->first_place = graph->placed_count;
     }
@@ -51,7 +61,7 @@ static void place_op(loader *load, mxp_graph_op *op, uint32_t number)
 }
 
 // What the order of operators needs to know of all of them.
-static void note_op(mxp_graph *graph, const mxp_graph_op *op)
+static inline void note_op(mxp_graph *graph, const mxp_graph_op *op)
 {
     graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
     graph->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
@@ -61,21 +71,14 @@ static void note_op(mxp_graph *graph, const mxp_graph_op *op)
     graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
 }
 
-static int add_op(loader *load, const mxp_decoder *decoder, const uint64_t *words,
-                  const mxp_operator_times *times)
+static inline void add_op(loader *load, const mxp_decoder *decoder, const uint64_t *words,
+                          const mxp_operator_times *times)
 {
     mxp_graph *graph = load->graph;
     const uint16_t flags = (uint16_t)(words[2] >> 48);
     const uint32_t name = (uint32_t)words[1];
     if ((flags & MXP_OP_SHARED) != 0) {
-        return MXP_OK;
-    }
-    if (graph->op_count == MXP__NO_OP - 1 ||
-        make_room(&graph->ops, &graph->op_capacity, graph->op_count, sizeof *graph->ops) !=
-            MXP_OK ||
-        make_room(&graph->op_places, &graph->place_capacity, graph->placed_count,
-                  sizeof *graph->op_places) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
+        return;
     }
     const uint32_t number = (uint32_t)graph->op_count++;
     mxp_graph_op *op = &graph->ops[number];
@@ -90,10 +93,10 @@ static int add_op(loader *load, const mxp_decoder *decoder, const uint64_t *word
         .scope = (uint32_t)words[6],
         .released_by = (uint32_t)words[5],
         .bulk_parent = (uint32_t)(words[5] >> 32),
-        .thread = decoder->range.thread,
+        .thread = load->thread_index,
         .push_thread = (uint16_t)(words[3] >> 48),
         .flags = flags,
-        .use_count = (uint16_t)mxp__decoder_variables(decoder, words),
+        .use_count = (uint16_t)mxp__variables_behind(decoder, words),
         .inner_of = MXP__NO_OP,
         .last_member = MXP__NO_OP,
         .place = MXP__NO_OP,
@@ -104,7 +107,6 @@ static int add_op(loader *load, const mxp_decoder *decoder, const uint64_t *word
         place_op(load, op, number);
     }
     note_op(graph, op);
-    return MXP_OK;
 }
 
 static int add_wait(loader *load, const mxp_event *event)
@@ -131,54 +133,52 @@ static int add_wait(loader *load, const mxp_event *event)
     return MXP_OK;
 }
 
-static int keep_span(loader *load, uint32_t thread_index, const mxp_graph_span *span)
+static inline void put_span(mxp_graph_raw_thread *thread, int64_t begin_ns, int64_t end_ns,
+                            uint32_t name)
 {
-    mxp_graph_raw_thread *thread = &load->threads[thread_index];
-    if (make_room(&thread->spans, &thread->span_capacity, thread->span_count,
-                  sizeof *thread->spans) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    thread->spans[thread->span_count++] = *span;
-    load->span_bytes += sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host);
-    return MXP_OK;
+    thread->spans[thread->span_count++] =
+        (mxp_graph_span){.begin_ns = begin_ns, .end_ns = end_ns, .name = name};
 }
 
-// The long ones are in the index.
-static int add_span(loader *load, const mxp_event *event)
-{
-    if (event->end_ns - event->begin_ns > load->index->reach_ns ||
-        !mxp__range_index_nests(load->index, event)) {
-        return MXP_OK;
-    }
-    return keep_span(load, event->thread,
-                     &(mxp_graph_span){.begin_ns = event->begin_ns,
-                                       .end_ns = event->end_ns,
-                                       .name = event->name});
-}
-
-static bool is_within(const loader *load, int64_t begin_ns, int64_t end_ns)
+static inline bool is_within(const loader *load, int64_t begin_ns, int64_t end_ns)
 {
     return end_ns >= load->graph->from_ns && begin_ns <= load->graph->to_ns;
 }
 
-static int add_event(loader *load, mxp_decoder *decoder, const mxp_event *event)
+// Of a lean span. The long ones are in the index.
+static inline void add_lean_span(loader *load, uint32_t name, const mxp_span_times *times)
+{
+    const mxp_range_index *index = load->index;
+    if (!is_within(load, times->begin_ns, times->end_ns)) {
+        return;
+    }
+    load->graph->records++;
+    if (times->end_ns - times->begin_ns <= index->reach_ns && name < index->source->name_count &&
+        index->nested[name]) {
+        put_span(load->thread, times->begin_ns, times->end_ns, name);
+    }
+}
+
+static int add_event(loader *load, const mxp_event *event)
 {
     if (!is_within(load, event->begin_ns, event->end_ns)) {
         return MXP_OK;
     }
     load->graph->records++;
     if (event->kind == MXP_KIND_SPAN) {
-        return add_span(load, event);
-    }
-    if (mxp__event_is_operator(event)) {
-        const mxp_operator_times times = mxp__event_operator_times(decoder, event);
-        return add_op(load, decoder, event->words, &times);
+        if (event->end_ns - event->begin_ns <= load->index->reach_ns &&
+            mxp__range_index_nests(load->index, event)) {
+            put_span(load->thread, event->begin_ns, event->end_ns, event->name);
+        }
     }
     return event->kind == MXP_KIND_WAIT ? add_wait(load, event) : MXP_OK;
 }
 
 // ---- all records -------------------------------------------------------------------------------
-enum { OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t) };  // with its places
+enum {
+    OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t),  // with its places
+    SPAN_BYTES = sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host),
+};
 
 static int check_limit(loader *load)
 {
@@ -195,37 +195,60 @@ static int check_limit(loader *load)
                      (double)(graph->to_ns - graph->from_ns) / 1e9);
 }
 
-// 0 also at damage, which ends the range. What the decoder skips is no record.
-static int read_other(loader *load, mxp_decoder *decoder, const uint64_t **at,
-                      const uint64_t *words)
+// A record that needs the decoder's care. What the decoder skips is no record.
+static int read_other(loader *load, mxp_range_reader *reader, const uint64_t *words)
 {
     mxp_event event;
-    decoder->at = words;
-    if (mxp__decoder_next(decoder, &event) != 1) {
-        *at = decoder->range.end;
-        return MXP_OK;
+    return mxp__range_reader_decode(reader, words, &event) && event.words == words
+               ? add_event(load, &event)
+               : MXP_OK;
+}
+
+static inline int read_record(loader *load, mxp_range_reader *reader, const uint64_t *words)
+{
+    mxp_span_times span;
+    mxp_operator_times times;
+    if (mxp__is_lean_span_head(words) && mxp__span_times_at(&reader->clock, words, &span)) {
+        add_lean_span(load, (uint32_t)words[1], &span);
+    } else if (mxp__is_operator_head(words)) {
+        const bool is_whole = mxp__operator_times_at(&reader->clock, words, &times) ||
+                              mxp__range_reader_operator(reader, words, &times);
+        if (is_whole && is_within(load, times.start_ns, times.end_ns)) {
+            load->graph->records++;
+            add_op(load, &reader->decoder, words, &times);
+        }
+    } else if ((*words & 0xff) != MXP_KIND_VARIABLES) {
+        return read_other(load, reader, words);
     }
-    return event.words == words ? add_event(load, decoder, &event) : MXP_OK;
+    return MXP_OK;
+}
+
+static int read_records(loader *load, const mxp_record_range *range)
+{
+    const uint64_t *at = range->words, *words = at;
+    mxp_range_reader reader;
+    int error = MXP_OK;
+    mxp__range_reader_begin(&reader, load->graph->source, range);
+    while (error == MXP_OK && words != NULL && !reader.is_damaged) {
+        const size_t left = (size_t)(range->end - at);
+        const uint64_t *const pause = at + (left < 2 * AT_ONCE ? left : 2 * AT_ONCE);
+        error = make_room(load);
+        while (error == MXP_OK && !reader.is_damaged &&
+               (words = at < pause ? mxp__next_head(&at, range->end) : NULL) != NULL) {
+            error = read_record(load, &reader, words);
+        }
+        words = at < range->end && at >= pause ? at : NULL;
+    }
+    return error;
 }
 
 static int read_range(loader *load, const mxp_record_range *range)
 {
-    mxp_decoder decoder;
-    mxp_operator_times times;
-    const uint64_t *at = range->words, *words;
-    int error = MXP_OK;
-    mxp__decoder_begin(&decoder, load->graph->source->timebase, range);
-    mxp_plain_clock clock = mxp__plain_clock_of(&decoder);
-    while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
-        if (mxp__is_operator_head(words) && mxp__operator_times_at(&clock, words, &times)) {
-            if (is_within(load, times.start_ns, times.end_ns)) {
-                load->graph->records++;
-                error = add_op(load, &decoder, words, &times);
-            }
-        } else if ((*words & 0xff) != MXP_KIND_VARIABLES) {
-            error = read_other(load, &decoder, &at, words);
-        }
-    }
+    load->thread_index = range->thread;
+    load->thread = &load->threads[range->thread];
+    const size_t spans_before = load->thread->span_count;
+    const int error = read_records(load, range);
+    load->span_bytes += (load->thread->span_count - spans_before) * SPAN_BYTES;
     return error == MXP_OK ? check_limit(load) : error;
 }
 
@@ -288,10 +311,14 @@ static int add_long_span(loader *load, const mxp_long_span *span)
         span->thread >= graph->thread_count) {
         return MXP_OK;
     }
-    load->threads[span->thread].long_count++;
-    return keep_span(
-        load, span->thread,
-        &(mxp_graph_span){.begin_ns = span->begin_ns, .end_ns = span->end_ns, .name = span->name});
+    mxp_graph_raw_thread *thread = &load->threads[span->thread];
+    if (mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + 1,
+                  sizeof *thread->spans) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    put_span(thread, span->begin_ns, span->end_ns, span->name);
+    thread->long_count++;
+    return MXP_OK;
 }
 
 static int add_long_spans(loader *load)

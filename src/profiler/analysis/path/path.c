@@ -364,30 +364,53 @@ static int kind_of_host(uint32_t kind)
     return kinds[kind];
 }
 
-static int append(mxp_path *to, const mxp_path_piece *piece)
+// Room for so many pieces more.
+static int make_room(mxp_path *to, size_t more)
 {
-    if (to->count == to->capacity &&
-        mxp__grow(&to->pieces, &to->capacity, to->count + 1, sizeof *to->pieces) != MXP_OK) {
-        return mxp__fail_memory("the critical path");
+    return to->capacity - to->count >= more ||
+                   mxp__grow(&to->pieces, &to->capacity, to->count + more, sizeof *to->pieces) ==
+                       MXP_OK
+               ? MXP_OK
+               : mxp__fail_memory("the critical path");
+}
+
+// What the thread was doing at the piece's begin, and each piece of it that begins within.
+static int split_piece(const mxp_graph *graph, const mxp_path_piece *piece, mxp_path *to)
+{
+    const mxp_graph_thread *thread = &graph->threads[piece->thread];
+    size_t first, end;
+    mxp__graph_hosts_within(graph, piece->thread, piece->from_ns, piece->to_ns, &first, &end);
+    int error = make_room(to, end - first + 1);
+    if (error != MXP_OK) {
+        return error;
     }
-    to->pieces[to->count++] = *piece;
+    mxp_path_piece *part = &to->pieces[to->count];
+    *part = *piece;
+    part->kind = MXP__PATH_BETWEEN;
+    part->name = 0;
+    if (first > 0) {
+        part->kind = (uint8_t)kind_of_host(thread->hosts[first - 1].kind);
+        part->name = thread->hosts[first - 1].name;
+    }
+    for (size_t i = first; i < end; i++) {
+        const mxp_graph_host *host = &thread->hosts[i];
+        part->to_ns = host->begin_ns;
+        *++part = (mxp_path_piece){.from_ns = host->begin_ns,
+                                   .op = piece->op,
+                                   .thread = piece->thread,
+                                   .name = host->name,
+                                   .kind = (uint8_t)kind_of_host(host->kind)};
+    }
+    part->to_ns = piece->to_ns;
+    to->count += end - first + 1;
     return MXP_OK;
 }
 
-static int split_piece(const mxp_graph *graph, const mxp_path_piece *piece, mxp_path *to)
+static int append(mxp_path *to, const mxp_path_piece *piece)
 {
-    int64_t at_ns = piece->from_ns;
-    size_t place = SIZE_MAX;
-    mxp_graph_host host;
-    int error = MXP_OK;
-    while (error == MXP_OK &&
-           mxp__graph_host_next(graph, piece->thread, &place, &at_ns, piece->to_ns, &host)) {
-        mxp_path_piece part = *piece;
-        part.from_ns = host.begin_ns;
-        part.to_ns = at_ns;
-        part.kind = (uint8_t)kind_of_host(host.kind);
-        part.name = host.name;
-        error = append(to, &part);
+    const int error = make_room(to, 1);
+    if (error == MXP_OK) {
+        to->pieces[to->count++] = *piece;
     }
     return error;
 }

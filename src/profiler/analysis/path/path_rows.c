@@ -17,47 +17,58 @@ struct mxp_path_row_link {
 
 static const char memory_for[] = "the rows of the critical path";
 
-static uint64_t hash_of(const mxp_path_row *row)
+typedef struct row_key {
+    uint64_t names;  // name and scope
+    uint64_t kinds;  // kind and phase
+} row_key;
+
+static uint64_t hash_of(const row_key *key)
 {
     static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = ((uint64_t)row->name << 32 | row->scope) * odd;
-    hash = (hash ^ hash >> 29 ^ (uint64_t)row->kind << 8 ^ row->phase) * odd;
+    uint64_t hash = key->names * odd;
+    hash = (hash ^ hash >> 29 ^ key->kinds) * odd;
     hash ^= hash >> 32;
     return hash == 0 ? 1 : hash;
 }
 
-static bool is_same(const mxp_path_row *a, const mxp_path_row *b)
+static inline row_key packed(uint32_t name, uint32_t scope, uint32_t kind, uint32_t phase)
 {
-    return a->kind == b->kind && a->name == b->name && a->scope == b->scope && a->phase == b->phase;
+    return (row_key){(uint64_t)name << 32 | scope, (uint64_t)kind << 8 | phase};
 }
 
-static mxp_path_row key_of(const mxp_graph *graph, const mxp_path_piece *piece)
+static bool is_same(const mxp_path_row *row, const row_key *key)
 {
-    mxp_path_row key = {.kind = piece->kind, .name = piece->name};
-    if (piece->op != MXP__NO_OP) {
-        const mxp_graph_op *op = &graph->ops[piece->op];
-        key.name = op->name;
-        key.scope = op->scope;
-        key.phase = op->flags & MXP_OP_PHASE_MASK;
+    const row_key own = packed(row->name, row->scope, (uint32_t)row->kind, row->phase);
+    return own.names == key->names && own.kinds == key->kinds;
+}
+
+static inline row_key key_of(const mxp_graph *graph, const mxp_path_piece *piece)
+{
+    if (piece->op == MXP__NO_OP) {
+        return packed(piece->name, 0, piece->kind, 0);
     }
-    return key;
+    const mxp_graph_op *op = &graph->ops[piece->op];
+    return packed(op->name, op->scope, piece->kind, op->flags & MXP_OP_PHASE_MASK);
 }
 
-static int append_row(mxp_path_rows *rows, const mxp_path_row *key, row_place *place)
+static int append_row(mxp_path_rows *rows, const row_key *key, row_place *place)
 {
     if (mxp__grow(&rows->rows, &rows->capacity, rows->count + 1, sizeof *rows->rows) != MXP_OK ||
         mxp__grow(&rows->links, &rows->link_capacity, rows->count + 1, sizeof *rows->links) !=
             MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    rows->rows[rows->count] = *key;
+    rows->rows[rows->count] = (mxp_path_row){.kind = (int)(key->kinds >> 8),
+                                             .name = (uint32_t)(key->names >> 32),
+                                             .scope = (uint32_t)key->names,
+                                             .phase = (uint32_t)(key->kinds & 0xff)};
     rows->links[rows->count] =
         (struct mxp_path_row_link){.next_same = (uint32_t)place->first, .cell = SIZE_MAX};
     place->first = ++rows->count;
     return MXP_OK;
 }
 
-static int find_row(mxp_path_rows *rows, const mxp_path_row *key, uint32_t *found)
+static int find_in_all(mxp_path_rows *rows, const row_key *key, uint32_t *found)
 {
     if (rows->places.entry_bytes == 0) {
         rows->places.entry_bytes = sizeof(row_place);
@@ -76,8 +87,22 @@ static int find_row(mxp_path_rows *rows, const mxp_path_row *key, uint32_t *foun
     return append_row(rows, key, place);
 }
 
+// A path has few rows and many pieces, so it is mostly one of the recent ones.
+static inline int find_row(mxp_path_rows *rows, const row_key *key, uint32_t *found)
+{
+    const uint64_t mixed = key->names ^ key->names >> 29 ^ key->kinds << 3 ^ key->kinds >> 5;
+    mxp_path_row_place *recent = &rows->recent[mixed % MXP__PATH_ROWS_RECENT];
+    int error = MXP_OK;
+    if (recent->row == 0 || recent->names != key->names || recent->kinds != key->kinds) {
+        error = find_in_all(rows, key, found);
+        *recent = (mxp_path_row_place){key->names, key->kinds, error == MXP_OK ? *found + 1 : 0};
+    }
+    *found = recent->row - 1;
+    return error;
+}
+
 // The cell of the row in the step at hand is its last one, if it has one.
-static int add_cell(mxp_path_rows *rows, uint32_t row, size_t step, int64_t ns)
+static inline int add_cell(mxp_path_rows *rows, uint32_t row, size_t step, int64_t ns)
 {
     size_t *cell = &rows->links[row].cell;
     if (*cell != SIZE_MAX && *cell >= rows->step_cells) {
@@ -94,10 +119,10 @@ static int add_cell(mxp_path_rows *rows, uint32_t row, size_t step, int64_t ns)
     return MXP_OK;
 }
 
-static int add_piece(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
-                     const mxp_path_piece *piece)
+static inline int add_piece(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
+                            const mxp_path_piece *piece)
 {
-    const mxp_path_row key = key_of(graph, piece);
+    const row_key key = key_of(graph, piece);
     const int64_t ns = piece->to_ns - piece->from_ns;
     uint32_t row = 0;
     int error = find_row(rows, &key, &row);

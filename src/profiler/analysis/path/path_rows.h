@@ -23,6 +23,13 @@ typedef struct mxp_path_cell {
     int64_t ns;
 } mxp_path_cell;
 
+enum { MXP__PATH_ROWS_RECENT = 256 };
+// A row's key, packed, and its place plus 1.
+typedef struct mxp_path_row_place {
+    uint64_t names, kinds;
+    uint32_t row;
+} mxp_path_row_place;
+
 // Begins as zeros.
 typedef struct mxp_path_rows {
     mxp_path_row *rows;  // in the order in which they came
@@ -35,6 +42,7 @@ typedef struct mxp_path_rows {
     struct mxp_path_row_link *links;  // of each row
     size_t link_capacity;
     size_t step_cells;  // where those of the step at hand begin
+    mxp_path_row_place recent[MXP__PATH_ROWS_RECENT];  // some rows, by a hash of their key
 } mxp_path_rows;
 
 // Adds the split path of a step. MXP_ENOMEM.

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/time/pending_spans.h"
-#include "profiler/analysis/window/record_times.h"
+#include "profiler/analysis/window/range_reader.h"
 
 enum { RECENT_BITS = 11 };
 
@@ -251,37 +251,13 @@ static inline int add_span(pass *self, uint32_t name, const mxp_span_times *time
 }
 
 // ---- a range -----------------------------------------------------------------------------------
-typedef struct range_reader {
-    mxp_decoder decoder;
-    mxp_plain_clock clock;
-    bool is_damaged;
-} range_reader;
-
-// Of a record that needs the decoder's care. False at damage.
-static bool decode(range_reader *reader, const uint64_t *words, mxp_event *event)
-{
-    reader->decoder.at = words;
-    reader->is_damaged = mxp__decoder_next(&reader->decoder, event) != 1;
-    reader->clock = mxp__plain_clock_of(&reader->decoder);
-    return !reader->is_damaged;
-}
-
-static bool decode_operator(range_reader *reader, const uint64_t *words, mxp_operator_times *times)
-{
-    mxp_event event;
-    if (!decode(reader, words, &event)) {
-        return false;
-    }
-    *times = mxp__event_operator_times(&reader->decoder, &event);
-    return true;
-}
-
 // False also of a span on a clock of its own: it says nothing about when it was.
-static bool decode_span(range_reader *reader, const uint64_t *words, mxp_span_times *times,
+static bool decode_span(mxp_range_reader *reader, const uint64_t *words, mxp_span_times *times,
                         bool *is_of_lane)
 {
     mxp_event event;
-    if (!decode(reader, words, &event) || mxp__event_clock(&event) != MXP_CLOCK_TRACE) {
+    if (!mxp__range_reader_decode(reader, words, &event) ||
+        mxp__event_clock(&event) != MXP_CLOCK_TRACE) {
         return false;
     }
     *times = (mxp_span_times){event.begin_ticks, event.begin_ns, event.end_ns};
@@ -289,7 +265,7 @@ static bool decode_span(range_reader *reader, const uint64_t *words, mxp_span_ti
     return true;
 }
 
-static inline int read_span(pass *self, range_reader *reader, const uint64_t *words)
+static inline int read_span(pass *self, mxp_range_reader *reader, const uint64_t *words)
 {
     mxp_span_times times;
     bool is_of_lane = false;
@@ -300,11 +276,11 @@ static inline int read_span(pass *self, range_reader *reader, const uint64_t *wo
                : MXP_OK;
 }
 
-static inline int read_operator(pass *self, range_reader *reader, const uint64_t *words)
+static inline int read_operator(pass *self, mxp_range_reader *reader, const uint64_t *words)
 {
     mxp_operator_times times;
     return mxp__operator_times_at(&reader->clock, words, &times) ||
-                   decode_operator(reader, words, &times)
+                   mxp__range_reader_operator(reader, words, &times)
                ? add_operator(self, words, &times)
                : MXP_OK;
 }
@@ -312,15 +288,14 @@ static inline int read_operator(pass *self, range_reader *reader, const uint64_t
 static int add_range(pass *self, const mxp_record_range *range)
 {
     const uint64_t *at = range->words, *words;
-    range_reader reader = {0};
+    mxp_range_reader reader;
     int error = MXP_OK;
     if (range->thread >= self->source->thread_count) {
         return MXP_OK;
     }
     self->thread = range->thread;
     self->pending = &self->threads[range->thread];
-    mxp__decoder_begin(&reader.decoder, self->source->timebase, range);
-    reader.clock = mxp__plain_clock_of(&reader.decoder);
+    mxp__range_reader_begin(&reader, self->source, range);
     while (error == MXP_OK && !reader.is_damaged &&
            (words = mxp__next_head(&at, range->end)) != NULL) {
         if (mxp__is_span_head(words)) {
