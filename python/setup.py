@@ -96,6 +96,6 @@ setup(
         depends=sorted(str(path.relative_to(HERE)) for path in HERE.glob("src/*.h"))
         + ["mxnet/_operators.def"],
         include_dirs=[str(TREE / "include")], extra_compile_args=["-std=c11", "-D_GNU_SOURCE"])],
-    scripts=["scripts/mxprof"],
+    scripts=["scripts/mxprof", "scripts/mxnet-launch"],
     options={"build": {"build_base": str(BUILD)}, "egg_info": {"egg_base": str(BUILD / "egg")}},
     cmdclass={"build_ext": BuildNative, "build_py": BuildPackage})
