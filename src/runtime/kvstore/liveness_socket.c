@@ -4,9 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -15,41 +12,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/setting.h"
+#include "runtime/kvstore/own_address.h"
 
 enum { CONNECT_MS = 10000, BACKLOG = 1024 };
-
-// The address of the named interface, or of the first that leads out of the machine; loopback where
-// there is none.
-static int find_own_address(uint32_t *ip)
-{
-    const char *wanted = mxp__setting_text("DMLC_INTERFACE");
-    struct ifaddrs *all;
-    *ip = htonl(INADDR_LOOPBACK);
-    if (getifaddrs(&all) != 0) {
-        return mxp__fail(MXP_EIO, "the machine's addresses cannot be read: %s", strerror(errno));
-    }
-    bool found = false;
-    for (const struct ifaddrs *one = all; one != NULL && !found; one = one->ifa_next) {
-        if (one->ifa_addr == NULL || one->ifa_addr->sa_family != AF_INET ||
-            (one->ifa_flags & IFF_UP) == 0) {
-            continue;
-        }
-        found = wanted != NULL ? strcmp(wanted, one->ifa_name) == 0
-                               : (one->ifa_flags & IFF_LOOPBACK) == 0;
-        if (found) {
-            struct sockaddr_in place;
-            memcpy(&place, one->ifa_addr, sizeof place);
-            *ip = place.sin_addr.s_addr;
-        }
-    }
-    freeifaddrs(all);
-    if (!found && wanted != NULL) {
-        return mxp__fail(MXP_EIO, "DMLC_INTERFACE=%s: no interface of that name has an address",
-                         wanted);
-    }
-    return MXP_OK;
-}
 
 static void be_prompt(int fd)
 {
@@ -59,8 +24,7 @@ static void be_prompt(int fd)
 
 int mxn__live_listen(bool one_host, mxn_live_address *address, int *fd)
 {
-    address->ip = htonl(INADDR_LOOPBACK);
-    int error = one_host ? MXP_OK : find_own_address(&address->ip);
+    int error = mxn__own_address(one_host, &address->ip);
     if (error != MXP_OK) {
         return error;
     }
