@@ -115,6 +115,7 @@ typedef struct mxp_input {
     size_t left_out;  // files of directories
     char ring[192];  // of a ring: what it holds, and from when on it is counted
     mxp_symbols symbols;  // names of functions that were recorded by address
+    struct mxp_one_clock *clocks;  // of a job's processes; null: it is none, or one alone
     char **names;  // of the files in directories
     size_t name_count, name_capacity;
 } mxp_input;
@@ -130,6 +131,9 @@ int mxp__input_open(const mxp_command *command, const char *path, mxp_input *inp
 void mxp__input_close(mxp_input *input);
 // From now on spans of other profilers' files keep their arguments.
 void mxp__input_take_args(void);
+// From now on files of different jobs are refused, unless `force`; and with `messages` clocks are
+// also found by what messages prove, which reads all records once.
+void mxp__input_take_jobs(bool force, bool messages);
 // Warns once how much of the records cannot be read, and why the first of them cannot.
 void mxp__input_cut_short(const mxp_command *command, mxp_input *input);
 // The same for what a reading has left out.

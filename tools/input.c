@@ -14,6 +14,7 @@
 #include "base/os/lost_pages.h"
 #include "command.h"
 #include "import/import.h"
+#include "profiler/analysis/clocks/one_clock.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
 #include "profiler/trace/same_records.h"
@@ -99,6 +100,37 @@ static mxp_import_options import_options;
 void mxp__input_take_args(void)
 {
     import_options.with_args = true;
+}
+
+// ---- jobs --------------------------------------------------------------------------------------
+static bool refuses_jobs, uses_messages;
+
+void mxp__input_take_jobs(bool force, bool messages)
+{
+    refuses_jobs = !force;
+    uses_messages = messages;
+}
+
+// The processes of a job on one clock.
+static int take_job(mxp_input *input)
+{
+    mxp_source *source = input->source;
+    if (source->process_count < 2 || !mxp__one_clock_is_wanted(source)) {
+        return MXP_OK;
+    }
+    if (refuses_jobs && mxp__one_clock_mixes_jobs(source)) {
+        return mxp__fail(MXP_EINVAL,
+                         "'%s': these files are of different jobs; --force takes them together",
+                         input->path);
+    }
+    input->source = NULL;
+    mxp_one_clock *clocks;
+    int error = mxp__one_clock_open(source, uses_messages, &clocks);
+    if (error == MXP_OK) {
+        input->clocks = clocks;
+        input->source = &clocks->source;
+    }
+    return error;
 }
 
 // Each line is a note of its own.
@@ -257,6 +289,9 @@ int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t c
             mxp__source_close(found.sources[i]);
         }
     }
+    if (error == MXP_OK) {
+        error = take_job(input);
+    }
     if (error == MXP_OK && input->source->repeated > 0) {
         fprintf(stderr,
                 "mxprof %s: note: '%s' holds %zu %s twice, with the same records; each is used "
@@ -308,6 +343,7 @@ void mxp__input_close(mxp_input *input)
 {
     mxp__source_close(input->source);
     input->source = NULL;
+    input->clocks = NULL;
     mxp__symbols_fini(&input->symbols);
     while (input->name_count > 0) {
         mxp__strfree(input->names[--input->name_count]);

@@ -8,7 +8,7 @@ KIND = {"span": 1, "span_long": 2, "operator": 3, "variables": 4, "counter": 5, 
         "instant": 7, "flow": 8, "meta": 9}
 STYLE = {"none": 0, "span": 1, "async": 2, "counter": 3, "instant": 4, "flow": 5, "scope": 6}
 SECTION = {"chunk": 1, "names": 2, "threads": 3, "clock": 4, "loss": 5, "info": 6, "stats": 7,
-           "end": 8}
+           "end": 8, "clock_cut": 13}
 META = {"scope_push": 1, "scope_pop": 2, "step": 3, "state": 4, "thread_name": 5, "step_cpu": 6}
 MAGIC = b"\x89MXP\r\n\x1a\n"
 MASK = (1 << 64) - 1
@@ -53,6 +53,7 @@ class NativeFile:
         self.losses = []
         self.info = []
         self.stats = []
+        self.clock_cuts = None  # content of the section, if there is one
 
     # ---- names and threads
     def name(self, text, category="", style="none", unit=0):
@@ -101,6 +102,15 @@ class NativeFile:
 
     def instant(self, thread, name, at, scope=2):
         self.add(thread, words(word0("instant", 1, self.origin + at), name | scope << 32))
+
+    def flow(self, thread, name, at, phase, flow_id, lane=0):
+        self.add(thread, words(word0("flow", 2, self.origin + at), name | phase << 32, flow_id, lane))
+
+    def operator(self, thread, name, begin, end, op_id, push=None, phase=0, scope=0):
+        """On cpu/0, pushed by its own thread at `push`; nothing is known of what released it."""
+        pushed = begin - (begin if push is None else push)
+        self.add(thread, words(word0("operator", 4, self.origin + begin), name | op_id << 32,
+                               end - begin | phase << 48, pushed | thread << 48, pushed, 0, scope, 0))
 
     def meta(self, thread, what, at, name=0, value=0, second=0):
         self.add(thread, words(word0("meta", 2, self.origin + at), name | META[what] << 32,
@@ -161,6 +171,8 @@ class NativeFile:
         result.append(("names", self.section("names", self.names_payload())))
         result.append(("threads", self.section("threads", self.threads_payload())))
         result.append(("clock", self.section("clock", self.clock_payload())))
+        if self.clock_cuts is not None:
+            result.append(("clock_cut", self.section("clock_cut", self.clock_cuts)))
         if self.losses:
             result.append(("loss", self.section("loss", self.loss_payload())))
         if self.info:

@@ -148,7 +148,7 @@ static int write_header(mxp_sink *sink, const mxp_source *source)
 static int write_tables(mxp_section_writer *sections, const mxp_source *source)
 {
     static int (*const writes[])(mxp_section_writer *, const mxp_source *) = {
-        mxp__write_names,  mxp__write_threads, mxp__write_modules,
+        mxp__write_names,  mxp__write_threads, mxp__write_modules, mxp__write_clock_cuts,
         mxp__write_losses, mxp__write_stats,   mxp__write_info};
     int error = mxp__write_clock(sections, source->timebase);
     for (size_t i = 0; i < sizeof writes / sizeof writes[0] && error == MXP_OK; i++) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "clock_lines.h"
 #include "instances/instance_tables.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
@@ -271,7 +272,9 @@ static const char *difference(mxp_source *source)
 static int report_own(const mxp_command *self, mxp_input *input, const mxp_report_wish *wish,
                       mxp_strbuf *out)
 {
-    const char *differs = input->source->process_count > 1 ? difference(input->source) : NULL;
+    const bool is_job = input->clocks != NULL;  // its processes may be on many machines
+    const char *differs =
+        input->source->process_count > 1 && !is_job ? difference(input->source) : NULL;
     const bool apart = wish->per_process || (differs != NULL && !wish->force);
     if (apart && !wish->per_process && wish->csv) {
         return mxp__usage_error(self,
@@ -284,6 +287,10 @@ static int report_own(const mxp_command *self, mxp_input *input, const mxp_repor
                            differs,
                            apart ? "each by itself (--force adds them up)" : "added up by --force");
     }
+    if (is_job && !wish->json && !wish->csv) {
+        mxp__clock_lines_put(input->clocks, &wish->screen, out);
+        mxp__strbuf_putc(out, '\n');
+    }
     return apart ? report_processes(self, input, wish, out) : report_input(self, input, wish, out);
 }
 
@@ -291,11 +298,14 @@ static int report_file(const mxp_command *self, const char *file, const report_o
 {
     mxp_input input;
     mxp_strbuf out = {0};
+    mxp__input_take_jobs(chosen->wish.force != 0, true);
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
     int code = -1;
-    if (chosen->layout == LAYOUT_MXPROF) {
+    if (input.clocks != NULL && mxp__one_clock_check(input.clocks) != MXP_OK) {
+        code = mxp__command_failed(self);
+    } else if (chosen->layout == LAYOUT_MXPROF) {
         code = report_own(self, &input, &chosen->wish, &out);
     } else if (mxp__report_mxnet(self, &input, &chosen->mxnet, &out) != MXP_OK) {
         code = mxp__command_failed(self);

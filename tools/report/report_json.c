@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "clock_lines.h"
 #include "report/report.h"
 #include "text/json_writer.h"
 
@@ -261,6 +262,9 @@ int mxp__report_json(mxp_time_report *report, mxp_strbuf *out)
         mxp__json_u64(&json, NULL, report->processes[i].source->pid);
     }
     mxp__json_end(&json);
+    if (report->input->clocks != NULL) {
+        mxp__clock_lines_json(report->input->clocks, &json);
+    }
     mxp__json_u64(&json, "chosen_steps", report->rows.steps);
     mxp__json_u64(&json, "wall_ns", report->rows.wall_ns);
     put_steps(report, &json);

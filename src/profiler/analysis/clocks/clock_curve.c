@@ -84,6 +84,7 @@ static int add_part(mxp_clock_curve *curve, const mxp_cut *exchanges, size_t cou
     for (size_t i = 0; error == MXP_OK && i < count; i++) {
         error = add_cut(curve, &exchanges[i]);
     }
+    part.messages_from = curve->cut_count;
     for (size_t i = 0; error == MXP_OK && i < message_count; i++) {
         const int64_t at_ns = messages[i].at_ns;
         if ((is_first || at_ns >= part.from_ns) && (is_last || at_ns <= part.until_ns)) {
@@ -133,9 +134,12 @@ static mxp_bounds nearest_bounds(const mxp_clock_curve *curve, const mxp_curve_p
 static mxp_bounds part_bounds(const mxp_clock_curve *curve, size_t i, int64_t when_ns)
 {
     const mxp_curve_part *part = &curve->parts[i];
+    const mxp_cut *cuts = curve->cuts + part->first;
+    const size_t exchanges = part->messages_from - part->first, all = part->end - part->first;
     mxp_bounds bounds;
-    return mxp__cuts_bounds(curve->cuts + part->first, part->end - part->first, curve->model,
-                            when_ns, &bounds)
+    // A message that does not fit is wrong, or its clock jumped where no exchange shows it.
+    return mxp__cuts_bounds(cuts, all, curve->model, when_ns, &bounds) ||
+                   mxp__cuts_bounds(cuts, exchanges, curve->model, when_ns, &bounds)
                ? bounds
                : nearest_bounds(curve, part, when_ns);
 }

@@ -9,7 +9,8 @@
 
 // Cuts that a line keeps to. Messages between two parts belong to none.
 typedef struct mxp_curve_part {
-    size_t first, end;  // of its cuts
+    size_t first, end;  // of its cuts: the exchanges, and from messages_from on messages
+    size_t messages_from;
     int64_t from_ns, until_ns;  // its first and last exchange
 } mxp_curve_part;
 
