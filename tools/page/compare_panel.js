@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two profiles beside each other: the numbers of `mxprof diff --json`, steps of both on one scale, and what the difference of
+// a step is made of, as bars from a middle line.
+import { empty, fitCanvas, h, terms } from './dom.js';
+import { palette, SANS } from './palette.js';
+import { shareColumn, table, timeColumn } from './table.js';
+import { largestOf } from './tables.js';
+import { change, counted, dotted, name, percent, time } from './text.js';
+/** @import { Head } from './head.js' */
+/** @import { Sections } from './sections.js' */
+/** @import { Panel } from './tabs.js' */
+
+const PAIR = 92, WORDS = /** @type {Record<string, string>} */ ({ none: 'one run a side: no verdict', disturbed: 'no verdict: runs were disturbed', refused: 'these two cannot be compared', slower: 'slower', faster: 'faster', same: 'no difference that is sure' });
+
+/** @param {Uint8Array} bytes @returns {any} */
+export function differenceOf(bytes) {
+  const json = JSON.parse(new TextDecoder().decode(bytes));
+  if (json === null || typeof json !== 'object') throw new Error('is no object');
+  return json;
+}
+
+/** @param {any} judged @param {string} what @returns {[string, string] | null} */
+function judgedRow(judged, what) {
+  if (!judged) return null;
+  const range = typeof judged.change_low === 'number' ? ` (${signedPercent(judged.change_low)} to ${signedPercent(judged.change_high)}, p ${judged.p})` : '';
+  return [what, `${time(judged.before_ns)} \u2192 ${time(judged.after_ns)}: ${signedPercent(judged.change)}${range}; ${WORDS[judged.verdict] ?? name(judged.verdict)}`];
+}
+
+/** @param {number} share */
+function signedPercent(share) {
+  return `${share > 0 ? '+' : share < 0 ? '\u2212' : ''}${percent(Math.abs(share))}`;
+}
+
+/** Lengths of the steps of both sides. @param {Head} head @param {any} difference @returns {{before: number[], after: number[]}} */
+export function stepsOfBoth(head, difference) {
+  const other = Array.isArray(difference.steps) ? difference.steps : [];
+  return { before: other.map((/** @type {any} */ row) => (Array.isArray(row) ? row[3] - row[2] : Number(row?.length_ns ?? row))).filter((/** @type {number} */ ns) => ns >= 0), after: head.steps.map(step => step.end - step.begin) };
+}
+
+/** Two strips on one scale. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
+function drawStrips(canvas, both) {
+  if (!canvas.isConnected) return;
+  const { context: c, width } = fitCanvas(canvas, PAIR), p = palette(), sorted = Float64Array.from([...both.before, ...both.after]).sort();
+  const top = Math.min(sorted[sorted.length - 1] ?? 1, 4 * (sorted[sorted.length >> 1] ?? 1)) || 1, left = 60;
+  c.fillStyle = p.page;
+  c.fillRect(0, 0, width, PAIR);
+  c.font = SANS;
+  c.textBaseline = 'top';
+  [both.before, both.after].forEach((list, k) => {
+    const ground = k * PAIR / 2 + PAIR / 2 - 2, each = (width - left) / Math.max(1, list.length);
+    c.fillStyle = p.soft;
+    c.fillText(k ? 'after' : 'before', 0, ground - 14);
+    c.fillStyle = k ? p.accent : p.call;
+    list.forEach((ns, i) => {
+      const height = Math.min(1, ns / top) * (PAIR / 2 - 6);
+      c.fillRect(left + i * each, ground - height, Math.max(1, each - (each > 4 ? 1 : 0)), height);
+    });
+  });
+}
+
+/** A bar from a middle line: less at the left, more at the right. @param {number} ns @param {number} most */
+function difference(ns, most) {
+  const share = 50 * Math.min(1, Math.abs(ns) / most);
+  return h('span', { class: 'middle', 'aria-hidden': 'true' }, h('span', { style: { width: `${share}%`, left: `${ns < 0 ? 50 - share : 50}%`, background: `var(--${ns < 0 ? 'good' : 'bad'})` } }));
+}
+
+/** @param {any} row */
+function whereOf(row) {
+  return dotted([row.kind !== 'run' && name(row.kind), [row.scope && String(row.scope).replace(/:$/, ''), row.name].filter(Boolean).map(name).join('/')]);
+}
+
+/** @param {Head} head @param {Sections} sections @param {(text: string) => void} search @returns {Promise<Panel>} */
+export async function comparePanel(head, sections, search) {
+  if (head.other === null) return { element: empty('This page is of one profile. Made with --with OTHER it compares the two.') };
+  const json = await sections.read('d', differenceOf), rows = json.path ?? [], most = largestOf(rows, row => Math.abs(row.change_ns ?? 0));
+  const both = stepsOfBoth(head, json), canvas = h('canvas', { class: 'pair', role: 'img', 'aria-label': `Steps before (${both.before.length}) and after (${both.after.length}) on one scale` });
+  const redraw = () => drawStrips(canvas, both);
+  new ResizeObserver(redraw).observe(canvas);
+  const list = table('Difference of a step', [
+    { title: 'On the path', value: row => whereOf(row) }, timeColumn('Before', row => row.before_ns), timeColumn('After', row => row.after_ns),
+    { title: 'Change', unit: 'ns', value: row => row.change_ns, show: row => change(row.change_ns) },
+    { title: '', kind: /** @type {'bar'} */ ('bar'), value: row => Math.abs(row.change_ns), show: row => difference(row.change_ns, most) },
+    shareColumn('Sure to', row => (typeof row.adjusted_p === 'number' ? 1 - row.adjusted_p : null), true),
+    { title: '', kind: 'text', minor: true, value: row => (row.before_ns === 0 ? 'new' : row.after_ns === 0 ? 'gone' : '') },
+  ], rows, { sort: 4, text: row => whereOf(row), pick: row => search(row.name ?? '') });
+  const fact = json.differences ?? {};
+  return { element: h('div', { class: 'panel' }, h('p', { class: 'big' }, WORDS[json.verdict] ?? name(json.verdict)),
+    terms([['before', name(head.other)], ['after', name(head.file)], judgedRow(json.wall, 'a step'), judgedRow(json.cpu, 'CPU time'),
+      fact.operators_a_step && ['operators a step', `${fact.operators_a_step.before.toFixed(1)} \u2192 ${fact.operators_a_step.after.toFixed(1)}`],
+      fact.rows && ['operators', `${fact.rows.common} in both, ${fact.rows.before - fact.rows.common} gone, ${fact.rows.after - fact.rows.common} new`],
+      (fact.settings ?? []).length > 0 && ['other settings', fact.settings.map((/** @type {any} */ row) => `${name(row.key)}: ${name(row.before)} \u2192 ${name(row.after)}`).join('; ')],
+      json.disturbed_runs ? ['disturbed', `${counted(json.disturbed_runs, 'run')} by other programs`] : null]),
+    both.before.length ? canvas : null, list.element), filter: list.filter, csv: list.csv, redraw };
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves over time: live bytes of devices with their owners (section `m`) and counters (sections `cN`). Decoded when
+// first drawn. A bin keeps its largest and least, so no peak is lost between pixels.
+import { columnsOf, Damage, doubles, sums, varints } from './bytes.js';
+import { SANS } from './palette.js';
+import { size, count } from './text.js';
+import { xOf } from './scene.js';
+import { lowerBound } from './lod.js';
+/** @import { Head } from './head.js' */
+/** @import { Sections } from './sections.js' */
+/** @import { Palette } from './palette.js' */
+/** @import { View } from './scene.js' */
+/** @import { Row } from './layout.js' */
+
+/** @typedef {{time: Float64Array, most: Float64Array, least: Float64Array, owners: Float64Array[]}} MemoryCurve */
+/** @typedef {{time: Float64Array, least: Float64Array, most: Float64Array, last: Float64Array}} CounterCurve */
+
+/** Section `m`: a curve a device. @param {Uint8Array} bytes @param {Head} head @returns {MemoryCurve[]} */
+export function memoryCurves(bytes, head) {
+  const { count: n, columns } = columnsOf(bytes, 3), all = columns.map(column => varints(column, new Float64Array(n)));
+  let at = 0;
+  const curves = head.memory.devices.map(device => {
+    const from = at, to = at += device.bins;
+    if (to > n) throw new Damage('has fewer bins than the head says');
+    if (device.owners.length > all.length - 3) throw new Damage('has fewer owners than the head says');
+    return { time: sums(all[0].subarray(from, to), 0), most: all[1].subarray(from, to), least: all[2].subarray(from, to),
+      owners: device.owners.map((_, i) => all[3 + i].subarray(from, to)) };
+  });
+  if (at !== n) throw new Damage('has more bins than the head says');
+  return curves;
+}
+
+/** Section `cN`. @param {Uint8Array} bytes @param {number} bins @returns {CounterCurve} */
+export function counterCurve(bytes, bins) {
+  const { count: n, columns } = columnsOf(bytes, 4);
+  if (n !== bins) throw new Damage('has another number of bins than the head says');
+  return { time: sums(varints(columns[0], new Float64Array(n)), 0), least: doubles(columns[1], n), most: doubles(columns[2], n),
+    last: doubles(columns[3], n) };
+}
+
+export class Curves {
+  /** @param {Head} head @param {Sections} sections */
+  constructor(head, sections) {
+    this.head = head;
+    this.sections = sections;
+    this.onload = () => {};
+    /** @type {MemoryCurve[] | null} */
+    this.memory = null;
+    /** @type {Map<string, Promise<unknown>>} */
+    this.asked = new Map();
+    /** @type {(CounterCurve | null)[]} */
+    this.counters = head.counters.map(() => null);
+  }
+
+  /** Resolves to null where it is damaged. @returns {Promise<MemoryCurve[] | null>} */
+  async loadMemory() {
+    await this.once('m', async () => {
+      this.memory = await this.sections.read('m', bytes => memoryCurves(bytes, this.head));
+    });
+    return this.memory;
+  }
+
+  /** @param {number} number */
+  async loadCounter(number) {
+    const name = `c${number}`;
+    await this.once(name, async () => {
+      this.counters[number] = await this.sections.read(name, bytes => counterCurve(bytes, this.head.counters[number].bins));
+    });
+  }
+
+  /** @param {string} name @param {() => Promise<void>} load */
+  once(name, load) {
+    let promise = this.asked.get(name);
+    if (!promise) {
+      promise = load().catch(() => {}).then(() => this.onload()); // sections said what is damaged
+      this.asked.set(name, promise);
+    }
+    return promise;
+  }
+}
+
+/** Live bytes at a moment: the bin's largest; before the first bin 0. @param {MemoryCurve} curve @param {number} at */
+export function bytesAt(curve, at) {
+  const i = lowerBound(curve.time, at + 1) - 1;
+  return i < 0 ? 0 : curve.most[i];
+}
+
+/** The rows of curves in the timeline. @param {CanvasRenderingContext2D} c @param {Palette} p @param {View} view
+ * @param {Row[]} rows @param {Curves} curves */
+export function drawCurves(c, p, view, rows, curves) {
+  for (const row of rows) {
+    if (row.what === 'memory') {
+      if (curves.memory) {
+        const { time, most } = curves.memory[row.track];
+        drawArea(c, p, view, row, time, most, value => size(value));
+      } else {
+        curves.loadMemory();
+      }
+    } else if (row.what === 'counter') {
+      const curve = curves.counters[row.track], { unit } = curves.head.counters[row.track];
+      if (curve) drawArea(c, p, view, row, curve.time, curve.most, value => (unit === 1 ? size(value) : count(value)));
+      else curves.loadCounter(row.track);
+    }
+  }
+}
+
+/** Steps of a value over time, from the least to the largest in view. @param {CanvasRenderingContext2D} c @param {Palette} p
+ * @param {View} view @param {Row} row @param {Float64Array} time @param {Float64Array} values
+ * @param {(value: number) => string} words */
+function drawArea(c, p, view, row, time, values, words) {
+  const first = Math.max(0, lowerBound(time, view.from) - 1), end = Math.min(time.length, lowerBound(time, view.to) + 1);
+  let largest = 0, least = 0;
+  for (let i = first; i < end; i++) {
+    if (values[i] > largest) largest = values[i];
+    if (values[i] < least) least = values[i];
+  }
+  const scale = (row.height - 4) / Math.max(largest - least, 1e-9), bottom = row.y + row.height - 1;
+  c.fillStyle = p.accent;
+  c.globalAlpha = 0.45;
+  for (let i = first; i < end; i++) {
+    const x = Math.round(Math.max(view.left, xOf(view, time[i]))), right = i + 1 < time.length ? Math.round(Math.min(view.width, xOf(view, time[i + 1]))) : view.width;
+    const height = (values[i] - least) * scale;
+    if (right > x) c.fillRect(x, bottom - height, right - x, height);
+  }
+  c.globalAlpha = 1;
+  c.font = SANS;
+  c.textBaseline = 'top';
+  const text = words(largest), width = c.measureText(text).width;
+  c.fillStyle = p.panel;
+  c.fillRect(view.left + 2, row.y + 1, width + 6, 14);
+  c.fillStyle = p.soft;
+  c.fillText(text, view.left + 5, row.y + 3);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of the thing below the pointer, and of the focused span to a screen reader: the same words.
+import { byId, h } from './dom.js';
+import { LANE } from './lod.js';
+import { ROW } from './layout.js';
+import { PHASES } from './palette.js';
+import { nsOf, perPixel } from './scene.js';
+import { bytesAt } from './curves.js';
+import { spanOf } from './neighbours.js';
+import { operatorOf } from './operators.js';
+import { count, counted, dotted, name, percent, size, time } from './text.js';
+/** @import { Timeline } from './timeline.js' */
+/** @import { Span } from './neighbours.js' */
+/** @import { Kind } from './head.js' */
+
+/** Where a kind is: scope and phase, or its category. @param {Kind} kind */
+export function placeOf({ category, scope, phase }) {
+  return dotted([scope && name(scope.replace(/:$/, '')), phase ? PHASES[phase] : category !== 'operator' && name(category)]);
+}
+
+/** @param {Timeline} timeline @param {Span} span @returns {string[]} its name first */
+export function wordsOf(timeline, span) {
+  const kind = timeline.head.kinds[span.kind], operator = operatorOf(timeline.profile, span);
+  const step = timeline.head.steps.find(each => each.begin <= span.begin && each.end > span.begin);
+  return [name(kind.name), placeOf(kind), span.end > span.begin ? `${time(span.end - span.begin)} from ${time(span.begin, 7)}` : `at ${time(span.begin, 7)}`,
+    operator ? `queued ${time(operator.push)}, ready for ${time(operator.ready)} of it` : '', step ? `step ${step.number}` : ''].filter(Boolean);
+}
+
+/** @param {Timeline} timeline @param {number} x @param {number} y @returns {string[] | null} */
+export function describe(timeline, x, y) {
+  const place = timeline.hit(x, y), { profile, head, view } = timeline;
+  if (place) {
+    const block = profile.get(place.block);
+    return block && wordsOf(timeline, spanOf(profile, block, place));
+  }
+  const at = y + timeline.top, row = timeline.layout.rows.find(each => at >= each.y && at < each.y + each.height);
+  if (!row || x < view.left) return null;
+  const ns = nsOf(view, x);
+  if (row.what === 'memory') {
+    const curve = timeline.curves.memory?.[row.track];
+    return curve ? [`memory ${name(head.memory.devices[row.track].name)}`, `${size(bytesAt(curve, ns))} live at ${time(ns, 6)}`] : null;
+  }
+  return row.what === 'spans' ? describeBin(timeline, row.track, Math.floor((at - row.y) / ROW), ns) : null;
+}
+
+/** @param {Timeline} timeline @param {number} track @param {number} depth @param {number} ns */
+function describeBin({ profile, head, view }, track, depth, ns) {
+  const level = profile.level(perPixel(view)), last = head.tiles.length - 1;
+  const tile = last >= 0 && level <= last ? profile.tile(level) : null, lane = tile?.lanes.get(track * LANE + depth);
+  if (!tile || !lane) return null;
+  const { width } = head.tiles[tile.level], i = lane.index.indexOf(Math.floor(ns / width));
+  if (i < 0) return null;
+  return [`${counted(lane.spans[i], 'span')} in ${time(width)}`,
+    `busy ${percent(lane.busy[i] / 255)}, most of it ${name(head.kinds[lane.kind[i]].name)}`, isDropped(head, ns, level)
+      ? `not in this page: mxprof view ${head.command} --from ${Math.floor(ns)}ns` : 'zoom in to see each'];
+}
+
+/** Were the shortest spans that begin here left out of the page? @param {Timeline['head']} head @param {number} ns @param {number} level */
+export function isDropped(head, ns, level) {
+  const { dropped } = head, within = (/** @type {number[][]} */ ranges) => ranges.some(([from, to]) => ns >= from && ns < to);
+  if (dropped.isWhole) return false;
+  if (dropped.cls !== null && level + 1 >= dropped.cls && !within(dropped.kept)) return true;
+  return dropped.clsKept !== null && level + 1 >= dropped.clsKept && !within(dropped.full);
+}
+
+/** The box beside the pointer. @param {string[] | null} words @param {{clientX: number, clientY: number} | null} at */
+export function showTip(words, at) {
+  const tip = byId('tip');
+  tip.hidden = !words;
+  if (!words || !at) return;
+  tip.replaceChildren(h('b', {}, words[0]), ...words.slice(1).map(line => h('div', {}, line)));
+  tip.style.left = `${Math.max(4, Math.min(at.clientX + 12, window.innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${Math.max(4, Math.min(at.clientY + 14, window.innerHeight - tip.offsetHeight - 8))}px`;
+}
+
+/** @param {Timeline} timeline */
+export function sayFocus(timeline) {
+  const { focus, known } = timeline;
+  let words = '';
+  if (focus) {
+    words = wordsOf(timeline, focus).join(', ');
+    if (known && (known.links.to.length || known.links.by)) {
+      const released = known.links.to.length + known.links.more;
+      words += `; released by ${known.links.by ? name(timeline.head.kinds[known.links.by.kind].name) : 'nothing in this page'}, releases ${count(released)}`;
+    }
+  }
+  byId('say').textContent = words;
+}

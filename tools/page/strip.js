@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps in order: a bar a step, its height the time, its colours the phases, idle pale. Steps above four times the
+// median are cut with a gap and their time above. More steps than pixels: each pixel shows the slowest of its own.
+import { byId, fitCanvas, h } from './dom.js';
+import { palette, PARTS, SANS } from './palette.js';
+import { time } from './text.js';
+/** @import { Head, Step } from './head.js' */
+/** @import { Palette } from './palette.js' */
+
+/** @typedef {{from: number, to: number, line: {ns: number, word: string} | null}} Marks what the timeline shows; what-if's mean */
+/** @typedef {{x: number, width: number, step: number}} Bar */
+
+const HEIGHT = 76, TOP = 14, CUT = 4, LABELS = 2;
+
+/** The median of lengths; 0 where there are none. @param {Step[]} steps */
+export function medianOf(steps) {
+  if (!steps.length) return 0;
+  const sorted = Float64Array.from(steps, step => step.end - step.begin).sort(), middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Bars of at least a pixel. @param {Step[]} steps @param {number} width @returns {Bar[]} */
+export function barsOf(steps, width) {
+  const each = width / Math.max(1, steps.length), shared = Math.max(1, Math.ceil(steps.length / width));
+  /** @type {Bar[]} */
+  const bars = [];
+  for (let i = 0; i < steps.length; i += shared) {
+    let slowest = i;
+    for (let k = i + 1; k < Math.min(steps.length, i + shared); k++) {
+      if (steps[k].end - steps[k].begin > steps[slowest].end - steps[slowest].begin) slowest = k;
+    }
+    const x = Math.round(i * each), right = Math.round((i + shared) * each);
+    bars.push({ x, width: Math.max(1, right - x - (each > 4 ? 1 : 0)), step: slowest });
+  }
+  return bars;
+}
+
+export class Strip {
+  /** @param {HTMLCanvasElement} canvas @param {Head} head @param {Step[]} steps of one process @param {(step: Step) => void} go */
+  constructor(canvas, head, steps, go) {
+    this.canvas = canvas;
+    this.legend = byId('steps-legend');
+    this.head = head;
+    this.steps = steps;
+    this.go = go;
+    this.at = -1;
+    /** @type {Marks} */
+    this.marks = { from: 0, to: 0, line: null };
+    this.median = medianOf(steps.some(step => step.isChosen) ? steps.filter(step => step.isChosen) : steps);
+    this.longest = steps.reduce((most, step) => Math.max(most, step.end - step.begin), 0);
+    canvas.addEventListener('click', event => {
+      this.goTo(Math.floor(event.offsetX / canvas.clientWidth * steps.length));
+    });
+    canvas.addEventListener('keydown', event => this.key(event));
+    new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const to = /** @type {Record<string, number>} */ ({ ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: this.steps.length - 1 })[event.key];
+    if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    this.goTo(to);
+  }
+
+  /** @param {number} at */
+  goTo(at) {
+    if (!this.steps[at]) return;
+    this.at = at;
+    this.go(this.steps[at]);
+  }
+
+  /** The step before or after the last chosen one, or after the first in view. @param {1 | -1} direction */
+  step(direction) {
+    const inView = this.steps.findIndex(step => step.end > this.marks.from);
+    this.goTo(this.at < 0 ? Math.max(0, inView) : Math.max(0, Math.min(this.steps.length - 1, this.at + direction)));
+  }
+
+  draw() {
+    const { steps, median } = this;
+    if (!steps.length) return;
+    const { context: c, width } = fitCanvas(this.canvas, HEIGHT), p = palette();
+    const top = Math.max(1, Math.min(this.longest, median * CUT || this.longest)), scale = (HEIGHT - TOP - 4) / top;
+    c.fillStyle = p.page;
+    c.fillRect(0, 0, width, HEIGHT);
+    let free = -1e9;
+    for (const bar of barsOf(steps, width)) free = this.drawBar(c, p, bar, top, scale, free);
+    this.drawLine(c, width, median * scale, p.text);
+    const { line } = this.marks;
+    if (line) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
+    this.legend.replaceChildren(`height is time, colour is phase, pale is idle; the line is the median, ${time(median, 3)}`,
+      line ? h('b', {}, `; with ${line.word}`) : '');
+    this.drawShown(c, p, width);
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale
+   * @param {number} free where labels may stand @returns {number} */
+  drawBar(c, p, { x, width, step: n }, top, scale, free) {
+    const step = this.steps[n], total = step.end - step.begin, ground = HEIGHT - 4;
+    const shown = Math.min(total, top) * scale, sum = step.parts.reduce((a, b) => a + b, 0);
+    const of = sum > total ? total / sum : 1; // operators side by side
+    c.fillStyle = p.line;
+    c.fillRect(x, ground - shown, width, shown);
+    let y = ground;
+    step.parts.forEach((ns, k) => {
+      const part = Math.min(ns * of * scale, y - (ground - shown));
+      c.fillStyle = p[PARTS[k]];
+      y -= part;
+      c.fillRect(x, y, width, part);
+    });
+    if (n === this.at) {
+      c.strokeStyle = p.accent;
+      c.lineWidth = 2;
+      c.strokeRect(x + 1, ground - shown, Math.max(1, width - 2), shown - 1);
+    }
+    if (total <= top * 1.001) return free;
+    c.fillStyle = p.page;
+    c.fillRect(x - 1, ground - shown + 6, width + 2, 2);
+    c.font = SANS;
+    c.textBaseline = 'top';
+    const text = time(total, 3);
+    if (x < free || x + c.measureText(text).width > this.canvas.clientWidth) return free;
+    c.fillStyle = p.text;
+    c.fillText(text, x + 1, LABELS);
+    return x + c.measureText(text).width + 8;
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height above the ground @param {string} colour */
+  drawLine(c, width, height, colour) {
+    c.fillStyle = colour;
+    c.fillRect(0, Math.max(TOP, HEIGHT - 4 - height), width, 1);
+  }
+
+  /** Below the bars: what the timeline shows. @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
+  drawShown(c, p, width) {
+    const { steps, marks } = this, each = width / steps.length;
+    const first = steps.findIndex(step => step.end > marks.from);
+    let last = steps.length - 1;
+    while (last >= 0 && steps[last].begin >= marks.to) last--;
+    if (first < 0 || last < first) return;
+    c.fillStyle = p.accent;
+    c.fillRect(first * each, HEIGHT - 3, Math.max(2, (last - first + 1) * each), 3);
+  }
+}

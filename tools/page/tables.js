@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of layers, operators and calls: the rows of `mxprof report --json`, each with a bar.
+import { empty } from './dom.js';
+import { partsOf, shortScopes } from './cards.js';
+import { barColumn, countColumn, shareColumn, table, timeColumn } from './table.js';
+import { dotted, name } from './text.js';
+/** @import { Head } from './head.js' */
+/** @import { Panel } from './tabs.js' */
+
+/** @param {any[]} rows @param {(row: any) => number} of */
+export function largestOf(rows, of) {
+  return rows.reduce((most, row) => Math.max(most, of(row)), 1);
+}
+
+/** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
+export function layersPanel({ report }, search) {
+  const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1), names = shortScopes((report.layers ?? []).map((/** @type {any} */ row) => String(row.scope)));
+  /** @type {any[]} */
+  const rows = (report.layers ?? []).map((/** @type {any} */ row, /** @type {number} */ i) => ({ ...row, short: names[i] }));
+  if (!rows.length) return { element: empty('No scopes were recorded: a block\u2019s name (Gluon), or profiler.scope(\u201cname\u201d) around a part of the program.') };
+  const each = (/** @type {string} */ key) => (/** @type {any} */ row) => (row[key] ? row[key] / steps : null);
+  const hasPath = rows.some(row => row.path_ns > 0), hasUpdate = rows.some(row => row.update_ns > 0), hasCommunication = rows.some(row => row.communication_ns > 0);
+  return table('Layers', [
+    { title: 'Layer', value: row => row.scope, show: row => row.short, hint: row => name(row.scope) },
+    timeColumn(report.chosen_steps ? 'A step' : 'In all', each('sum_ns')), timeColumn('Forward', each('forward_ns')), timeColumn('Backward', each('backward_ns')),
+    ...(hasUpdate ? [timeColumn('Update', each('update_ns'), true)] : []), ...(hasCommunication ? [timeColumn('Communication', each('communication_ns'), true)] : []),
+    shareColumn('Share', row => row.sum_ns / wall), barColumn(partsOf, largestOf(rows, row => row.sum_ns)),
+    timeColumn('Waited', row => (row.calls ? row.waited_ns / row.calls : null), true), ...(hasPath ? [shareColumn('Of the path', row => (row.path_ns ? row.path_ns / wall : null))] : []),
+    countColumn('Calls', row => row.calls, true),
+  ], rows, { text: row => row.scope, pick: row => search(row.scope), note: report.chosen_steps ? 'Times are of one step, the mean of the verdict\u2019s window; waited is of one call, from ready to its run.' : '' });
+}
+
+/** @param {any} row */
+function phaseOf(row) {
+  return row.phase && row.phase !== 'none' ? String(row.phase) : '';
+}
+
+const PERCENTILES = ['p50', 'p90', 'p99'];
+
+/** @param {any[]} rows @param {string} what @param {(row: any) => string} token @param {(text: string) => void} search @param {number} wall @returns {Panel} */
+function callTable(rows, what, token, search, wall) {
+  const mark = (/** @type {any} */ row) => (row.exact === false ? '~' : '');
+  const hasPath = rows.some(row => row.path_ns > 0);
+  return table(what, [
+    { title: 'Name', value: row => row.name, show: row => name(row.name), hint: row => name(row.name) },
+    timeColumn('Total', row => row.total_ns), timeColumn('Self', row => row.self_ns ?? null, true), countColumn('Count', row => row.calls),
+    timeColumn('Mean', row => row.total_ns / Math.max(1, row.calls)),
+    ...PERCENTILES.map((title, i) => ({ ...timeColumn(title, (/** @type {any} */ row) => row[`${title}_ns`] ?? null, i !== 0),
+      show: (/** @type {any} */ row) => mark(row) + String(timeColumn(title, (/** @type {any} */ of) => of[`${title}_ns`] ?? null).show?.(row) ?? '') })),
+    timeColumn('Max', row => row.max_ns ?? null), ...(hasPath ? [shareColumn('Of the path', (/** @type {any} */ row) => (row.path_ns ? row.path_ns / wall : null))] : []),
+    { title: 'Where', kind: 'text', value: row => dotted([row.scope, phaseOf(row) || (row.category !== 'operator' && row.category)]), minor: true,
+      show: row => dotted([row.scope && name(row.scope), phaseOf(row) || (row.category !== 'operator' && name(row.category))]) || '\u2013' },
+    barColumn(row => [[token(row), row.total_ns]], largestOf(rows, row => row.total_ns)),
+  ], rows, { text: row => dotted([row.name, row.scope, row.phase, row.category]), pick: row => search(row.name) });
+}
+
+/** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
+export function operatorsPanel({ report }, search) {
+  const rows = report.operators ?? [];
+  if (!rows.length) return { element: empty('No operators were recorded: profiler.set_config(profile_imperative=True, profile_symbolic=True), or profile_all=True.') };
+  return callTable(rows, 'Operators', row => phaseOf(row) || 'other', search, Math.max(1, report.wall_ns || 1));
+}
+
+/** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
+export function callsPanel({ report }, search) {
+  const rows = report.spans ?? [];
+  if (!rows.length) return { element: empty('No calls were recorded: profiler.set_config(profile_api=True) records the C API, spans of the program\u2019s own appear here, too.') };
+  return callTable(rows, 'Calls', () => 'call', search, Math.max(1, report.wall_ns || 1));
+}

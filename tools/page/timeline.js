@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline: what is in view, what has the focus, what is selected, and one drawing of it a frame. Moves by calls
+// only; keys, mouse and fingers are in input.js, what a view contains in scene.js.
+import { fitCanvas } from './dom.js';
+import { AXIS, ROW, layoutOf } from './layout.js';
+import { besideSpan, otherRow, spanAt, spanOf } from './neighbours.js';
+import { linksOf, operatorOf } from './operators.js';
+import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
+import { drawCurves } from './curves.js';
+import { fillOf, palette } from './palette.js';
+import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
+import { drawAxis, drawGap, drawHeadings, drawScene, drawStepLines } from './strokes.js';
+/** @import { Place, Profile } from './lod.js' */
+/** @import { Layout } from './layout.js' */
+/** @import { Scene, View } from './scene.js' */
+/** @import { Span } from './neighbours.js' */
+/** @import { Path } from './path_data.js' */
+/** @import { Known } from './overlays.js' */
+/** @import { Curves } from './curves.js' */
+
+/** @typedef {{from: number, to: number}} Range */
+/** @typedef {'view' | 'focus' | 'selection' | 'overlay' | 'drawn'} Event */
+
+const LEAST_NS = 20, BEYOND = 0.05, LEAST_HEIGHT = 220, OF_WINDOW = 0.62;
+
+export class Timeline {
+  /** @param {HTMLCanvasElement} canvas @param {HTMLElement} scroller @param {Profile} profile @param {Curves} curves */
+  constructor(canvas, scroller, profile, curves) {
+    this.canvas = canvas;
+    this.scroller = scroller;
+    this.profile = profile;
+    this.curves = curves;
+    this.head = profile.head;
+    this.fills = this.head.kinds.map(fillOf);
+    /** @type {View} */
+    this.view = { from: 0, to: this.head.length, width: 800, left: 0 };
+    /** @type {Layout} */
+    this.layout = layoutOf(this.head, 800);
+    /** @type {Scene | null} */
+    this.scene = null;
+    /** @type {Range | null} */
+    this.selection = null;
+    /** @type {Span | null} */
+    this.focus = null;
+    /** @type {Set<number> | null} */
+    this.find = null;
+    this.hasArrows = true;
+    /** @type {Path | null} the path, where it is shown */
+    this.path = null;
+    /** @type {Known | null} of the focused operator */
+    this.known = null;
+    /** @type {Map<Event, (() => void)[]>} */
+    this.listeners = new Map();
+    this.frame = 0;
+    this.height = LEAST_HEIGHT;
+    this.top = 0;
+    this.drawMs = 0;
+    profile.onload = curves.onload = () => this.invalidate();
+    new ResizeObserver(() => this.invalidate()).observe(canvas);
+    scroller.addEventListener('scroll', () => this.invalidate(), { passive: true });
+  }
+
+  /** @param {Event} event @param {() => void} listener */
+  on(event, listener) {
+    this.listeners.set(event, [...this.listeners.get(event) ?? [], listener]);
+  }
+
+  /** @param {Event} event */
+  tell(event) {
+    for (const listener of this.listeners.get(event) ?? []) listener();
+  }
+
+  /** Shows a range, clamped to the trace. @param {number} from @param {number} to */
+  show(from, to) {
+    const all = this.head.length, width = Math.min(Math.max(to - from, LEAST_NS), all * (1 + 2 * BEYOND));
+    const begin = Math.max(-all * BEYOND, Math.min(from - Math.max(0, width - (to - from)) / 2, all * (1 + BEYOND) - width));
+    this.view.from = begin;
+    this.view.to = begin + width;
+    this.invalidate();
+    this.tell('view');
+  }
+
+  whole() {
+    this.show(0, this.head.length);
+  }
+
+  /** @param {number} factor below 1: closer @param {number} [at] ns that stays where it is */
+  zoom(factor, at = (this.view.from + this.view.to) / 2) {
+    this.show(at - (at - this.view.from) * factor, at + (this.view.to - at) * factor);
+  }
+
+  /** @param {number} ns */
+  move(ns) {
+    this.show(this.view.from + ns, this.view.to + ns);
+  }
+
+  /** With some room beside it. @param {Range} range */
+  fit({ from, to }) {
+    const room = Math.max((to - from) * 0.05, LEAST_NS / 2);
+    this.show(from - room, to + room);
+  }
+
+  /** The focused span, or else the selection. */
+  fitChosen() {
+    if (this.focus) this.fit({ from: this.focus.begin, to: this.focus.end });
+    else if (this.selection) this.fit(this.selection);
+  }
+
+  /** @param {Range | null} range */
+  select(range) {
+    const clamp = (/** @type {number} */ ns) => Math.round(Math.min(Math.max(ns, 0), this.head.length));
+    const old = this.selection;
+    this.selection = range && { from: clamp(Math.min(range.from, range.to)), to: clamp(Math.max(range.from, range.to)) };
+    this.invalidate();
+    if (this.selection || old) this.tell('selection');
+  }
+
+  /** @param {Span | null} span */
+  setFocus(span) {
+    if (!span && !this.focus) return;
+    this.focus = span;
+    this.known = null;
+    if (span) {
+      this.reveal(span);
+      this.learn(span).catch(() => {});
+    }
+    this.invalidate();
+    this.tell('focus');
+  }
+
+  /** What is known of the focused operator comes later. @param {Span} span */
+  async learn(span) {
+    await this.profile.load(span.block);
+    const operator = operatorOf(this.profile, span);
+    if (!operator) return;
+    const links = await linksOf(this.profile, span);
+    if (this.focus !== span) return;
+    this.known = { operator, links };
+    this.invalidate();
+    this.tell('focus');
+  }
+
+  /** @param {Place} place */
+  focusPlace(place) {
+    const block = this.profile.get(place.block);
+    if (block) this.setFocus(spanOf(this.profile, block, place));
+  }
+
+  letGo() {
+    this.setFocus(null);
+    this.select(null);
+  }
+
+  /** Moves the view so that a span is in it. @param {Span} span */
+  reveal(span) {
+    const { from, to } = this.view, width = to - from;
+    if (span.end < from + width * 0.02 || span.begin > to - width * 0.02) {
+      const middle = (span.begin + Math.min(span.end, span.begin + width)) / 2;
+      this.show(middle - width / 2, middle + width / 2);
+    }
+    const row = this.rowOf(span.track);
+    if (!row) return;
+    const y = row.y + span.depth * ROW, { scrollTop, clientHeight } = this.scroller;
+    if (y < scrollTop + AXIS) this.scroller.scrollTop = y - AXIS - ROW;
+    else if (y + ROW > scrollTop + clientHeight) this.scroller.scrollTop = y + 2 * ROW - clientHeight;
+  }
+
+  /** @param {number} track */
+  rowOf(track) {
+    return this.layout.rows.find(row => row.what === 'spans' && row.track === track) ?? null;
+  }
+
+  /** Tracks in the order they are drawn. */
+  tracks() {
+    return this.layout.rows.filter(row => row.what === 'spans').map(row => row.track);
+  }
+
+  /** The next span in the focus's row, or the one before; without a focus the first in view. @param {1 | -1} direction */
+  async focusBeside(direction) {
+    const found = this.focus ? await besideSpan(this.profile, this.focus, direction) : await this.firstSeen();
+    if (found) this.setFocus(found);
+  }
+
+  /** @param {1 | -1} direction */
+  async focusRow(direction) {
+    const found = this.focus ? await otherRow(this.profile, this.tracks(), this.focus, direction) : await this.firstSeen();
+    if (found) this.setFocus(found);
+  }
+
+  async firstSeen() {
+    const middle = (this.view.from + this.view.to) / 2;
+    for (const track of this.tracks()) {
+      const span = await spanAt(this.profile, track, 0, middle);
+      if (span) return span;
+    }
+    return null;
+  }
+
+  /** The selection grows by the next span of the focus's row, or the one before. @param {1 | -1} direction */
+  async extend(direction) {
+    const { focus } = this;
+    if (!focus) return;
+    if (!this.selection) {
+      this.select({ from: focus.begin, to: focus.end });
+      return;
+    }
+    const edge = direction > 0 ? this.selection.to : this.selection.from;
+    const found = await besideSpan(this.profile, { ...focus, begin: direction > 0 ? edge - 1 : edge }, direction);
+    if (!found || !this.selection) return;
+    const { from, to } = this.selection;
+    this.select({ from: Math.min(from, found.begin), to: Math.max(to, found.end) });
+  }
+
+  selectFocus() {
+    if (this.focus) this.select({ from: this.focus.begin, to: this.focus.end });
+  }
+
+  /** The span at a point of the canvas. @param {number} x @param {number} y @returns {Place | null} */
+  hit(x, y) {
+    const hits = this.scene?.hits ?? [], at = y + this.top;
+    for (let i = hits.length - 6; i >= 0; i -= 6) {
+      if (x >= hits[i] && x <= hits[i + 2] && at >= hits[i + 1] && at < hits[i + 1] + ROW) return { block: hits[i + 4], index: hits[i + 5] };
+    }
+    return null;
+  }
+
+  /** @param {number} x */
+  nsAt(x) {
+    return nsOf(this.view, x);
+  }
+
+  invalidate() {
+    if (!this.frame) {
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.draw();
+      });
+    }
+  }
+
+  measure() {
+    const width = this.canvas.clientWidth || 800;
+    if (width !== this.view.width || !this.scene) {
+      this.layout = layoutOf(this.head, width);
+      this.view.width = width;
+      this.view.left = this.layout.left;
+    }
+    this.height = Math.min(this.layout.height, Math.max(LEAST_HEIGHT, Math.round(window.innerHeight * OF_WINDOW)));
+    const space = /** @type {HTMLElement} */ (this.canvas.parentElement);
+    if (space.style.height !== `${this.layout.height}px`) space.style.height = `${this.layout.height}px`;
+    if (this.scroller.style.height !== `${this.height}px`) this.scroller.style.height = `${this.height}px`;
+    this.top = Math.round(this.scroller.scrollTop);
+  }
+
+  draw() {
+    const begun = performance.now();
+    this.measure();
+    const { context: c } = fitCanvas(this.canvas, this.height), p = palette(), { view, top, height, layout } = this;
+    const rows = layout.rows.filter(row => row.y + row.height > top && row.y < top + height);
+    this.scene = sceneOf(this.profile, rows, view, { find: this.find, fills: this.fills });
+    c.fillStyle = p.page;
+    c.fillRect(0, 0, view.width, height);
+    c.save();
+    c.translate(0, -top);
+    drawStepLines(c, p, view, this.head.steps, top + AXIS - 6, top + height);
+    c.save();
+    c.beginPath();
+    c.rect(view.left, top, view.width, height);
+    c.clip();
+    c.fillStyle = p.panel;
+    for (const row of rows) c.fillRect(view.left, row.y, view.width, row.height - 1);
+    drawScene(c, p, this.scene, this.head.kinds);
+    drawCurves(c, p, view, rows, this.curves);
+    this.drawGaps(c, rows);
+    if (this.path) drawPath(c, p, this, this.path);
+    drawFocus(c, p, this);
+    if (this.hasArrows) drawArrows(c, p, this);
+    drawSelection(c, p, this);
+    c.restore();
+    drawHeadings(c, p, layout, view.width);
+    drawAxis(c, p, view, top);
+    c.restore();
+    this.drawMs = performance.now() - begun;
+    this.tell('drawn');
+  }
+
+  /** What was lost, paused or cannot be read. @param {CanvasRenderingContext2D} c @param {Layout['rows']} rows */
+  drawGaps(c, rows) {
+    const { head, view, profile, top, height } = this, p = palette();
+    const all = { y: top + AXIS - 4, height };
+    for (const { from, to, what } of head.states) drawGap(c, p, view, { from, to, word: what, ...all });
+    for (const { from, to, records } of head.losses) drawGap(c, p, view, { from, to, word: `${records} lost`, ...all });
+    if (!profile.damaged.size) return;
+    const level = profile.level(perPixel(view));
+    for (const row of rows) {
+      if (row.what !== 'spans') continue;
+      for (const number of profile.blocks(row.track, level, view.from, view.to)) {
+        const { first, last } = head.blocks[number];
+        if (profile.damaged.has(number)) drawGap(c, p, view, { from: first, to: last, word: 'damaged', y: row.y, height: row.height });
+      }
+    }
+  }
+
+  /** @param {number} ns */
+  xAt(ns) {
+    return xOf(this.view, ns);
+  }
+}
