@@ -7,19 +7,9 @@
 #include "profiler/analysis/graph/graph_parts.h"
 
 // ---- operators ---------------------------------------------------------------------------------
-bool mxp__graph_follows_member(const mxp_graph *graph, uint32_t op)
-{
-    const uint32_t bulk = graph->ops[op].bulk_parent;
-    const uint32_t before = mxp__graph_previous(graph, op);
-    return bulk != 0 && before != MXP__NO_OP && graph->ops[before].bulk_parent == bulk;
-}
-
-uint32_t mxp__graph_head(const mxp_graph *graph, uint32_t op)
+uint32_t mxp__graph_bulk_of(const mxp_graph *graph, uint32_t op)
 {
     const mxp_graph_op *at = &graph->ops[op];
-    if (at->bulk_parent == 0 || mxp__graph_follows_member(graph, op)) {
-        return op;
-    }
     const uint32_t parent = mxp__graph_find_around(graph, at->bulk_parent, at->end_ns);
     const bool is_parent =
         parent != MXP__NO_OP && (graph->ops[parent].flags & MXP_OP_BULK_PARENT) != 0;

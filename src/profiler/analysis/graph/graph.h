@@ -136,13 +136,25 @@ static inline uint32_t mxp__graph_previous(const mxp_graph *graph, uint32_t op)
     return graph->threads[at->thread].ops[at->place - 1];
 }
 
-// Whose push, release and uses are those of the operator: the bulk's parent for its first member,
-// else itself.
-uint32_t mxp__graph_head(const mxp_graph *graph, uint32_t op);
-
 // Whether it is a member of a bulk, and the operator before it on its worker is one too: then that
 // is all it waited for.
-bool mxp__graph_follows_member(const mxp_graph *graph, uint32_t op);
+static inline bool mxp__graph_follows_member(const mxp_graph *graph, uint32_t op)
+{
+    const uint32_t bulk = graph->ops[op].bulk_parent;
+    const uint32_t before = bulk != 0 ? mxp__graph_previous(graph, op) : MXP__NO_OP;
+    return before != MXP__NO_OP && graph->ops[before].bulk_parent == bulk;
+}
+
+// The parent of the bulk of which it is a member; itself if that is not there.
+uint32_t mxp__graph_bulk_of(const mxp_graph *graph, uint32_t op);
+
+// Whose push, release and uses are those of the operator: the bulk's parent for its first member,
+// else itself.
+static inline uint32_t mxp__graph_head(const mxp_graph *graph, uint32_t op)
+{
+    const bool is_own = graph->ops[op].bulk_parent == 0 || mxp__graph_follows_member(graph, op);
+    return is_own ? op : mxp__graph_bulk_of(graph, op);
+}
 
 // The operator whose end released it, for the head of one: MXP__NO_OP if none did, or if that
 // operator has no record (released_by is not 0 then).

@@ -124,22 +124,40 @@ static int64_t push_at(replay *run, uint32_t head)
 }
 
 // ---- starts ------------------------------------------------------------------------------------
-int64_t mxp__replay_ready_at(replay *run, uint32_t op)
+// From when on it could start, by its push and by what it waits for, and the same as recorded
+// (mxp__replay_ready_ns). The one before on its worker counts only in a schedule, where others may
+// be before it.
+static inline int64_t ready_at(replay *run, uint32_t op, int64_t *old_ready_ns)
 {
     const mxp_graph *graph = run->graph;
     const mxp_replay_plan *plan = run->plan;
     const uint32_t head = mxp__graph_head(graph, op);
-    int64_t ready = graph->ops[head].push_thread < graph->thread_count ? push_at(run, head) : NEVER;
-    const uint32_t previous =
-        run->schedule != NULL ? MXP__NO_OP : mxp__replay_worker_before(graph, op);
+    const int64_t start_ns = graph->ops[op].start_ns;
+    const bool is_known = graph->ops[head].push_thread < graph->thread_count;
+    int64_t ready = is_known ? push_at(run, head) : NEVER;
+    int64_t old_ns = is_known ? graph->ops[head].push_ns : MXP__NS_NONE;
+    const uint32_t previous = mxp__replay_worker_before(graph, op);
     for (uint32_t i = plan->edge_first[head]; i < plan->edge_ends[head]; i++) {
         const uint32_t before = plan->edges[i];
-        if (before != previous && graph->ops[before].end_ns <= graph->ops[op].start_ns &&
-            run->ends[before] > ready) {
-            ready = run->ends[before];
+        const int64_t end_ns = graph->ops[before].end_ns;
+        if (end_ns > start_ns) {
+            continue;  // records contradict
+        }
+        if (before != previous) {
+            old_ns = end_ns > old_ns ? end_ns : old_ns;
+        }
+        if (before != previous || run->schedule != NULL) {
+            ready = run->ends[before] > ready ? run->ends[before] : ready;
         }
     }
+    *old_ready_ns = old_ns;
     return ready;
+}
+
+int64_t mxp__replay_ready_at(replay *run, uint32_t op)
+{
+    int64_t old_ready_ns;
+    return ready_at(run, op, &old_ready_ns);
 }
 
 static int64_t usual_idle_gap(const replay *run, int64_t idle_ns)
@@ -166,12 +184,11 @@ static bool has_switched(const replay *run, int64_t before, int64_t now, int64_t
     return before > 0 ? now < -gap : now > gap;
 }
 
-static int64_t start_on_worker(replay *run, uint32_t op, int64_t ready, int64_t free)
+static inline int64_t start_on_worker(replay *run, uint32_t op, int64_t old_ready_ns, int64_t ready,
+                                      int64_t free)
 {
-    const mxp_replay_plan *plan = run->plan;
     const int64_t start_ns = run->graph->ops[op].start_ns;
-    const int64_t old_ready_ns = mxp__replay_ready_ns(plan, op);
-    int64_t old_free_ns = mxp__replay_free_ns(plan, op);
+    int64_t old_free_ns = mxp__replay_free_ns(run->plan, op);
     old_free_ns = old_free_ns > start_ns ? start_ns : old_free_ns;  // records contradict
     int64_t old_ns = old_ready_ns > old_free_ns ? old_ready_ns : old_free_ns;
     if (old_ns == MXP__NS_NONE || (ready == NEVER && free == NEVER)) {
@@ -191,10 +208,10 @@ static int64_t start_on_worker(replay *run, uint32_t op, int64_t ready, int64_t 
 
 // In a schedule, where every start is decided anew: the worker is idle or goes on, and nothing is
 // at a tie.
-static int64_t start_scheduled(replay *run, uint32_t op, int64_t ready, int64_t free)
+static int64_t start_scheduled(replay *run, uint32_t op, int64_t old_ready_ns, int64_t ready,
+                               int64_t free)
 {
     const int64_t start_ns = run->graph->ops[op].start_ns;
-    const int64_t old_ready_ns = mxp__replay_ready_ns(run->plan, op);
     const int64_t old_free_ns = mxp__replay_free_ns(run->plan, op);
     const int64_t old_ns = old_ready_ns > old_free_ns ? old_ready_ns : old_free_ns;
     const bool was_idle = old_ready_ns > old_free_ns, is_idle = ready > free;
@@ -220,12 +237,13 @@ static int64_t start_of(replay *run, uint32_t op)
     if (mxp__graph_follows_member(graph, op)) {
         return run->ends[previous] + distance(graph->ops[previous].end_ns, at->start_ns);
     }
-    const int64_t ready = mxp__replay_ready_at(run, op);
+    int64_t old_ready_ns;
+    const int64_t ready = ready_at(run, op, &old_ready_ns);
     if (run->schedule != NULL && mxp__replay_is_scheduled(graph, op)) {
-        return start_scheduled(run, op, ready, run->worker_free);
+        return start_scheduled(run, op, old_ready_ns, ready, run->worker_free);
     }
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
-    return start_on_worker(run, op, ready,
+    return start_on_worker(run, op, old_ready_ns, ready,
                            is_async || previous == MXP__NO_OP ? NEVER : run->ends[previous]);
 }
 
@@ -296,7 +314,7 @@ static void set_end(replay *run, uint32_t op, int64_t end)
 static void end_completed(replay *run, uint32_t completer)
 {
     const mxp_graph *graph = run->graph;
-    for (uint32_t op = run->plan->completed[completer]; op != MXP__NO_OP;
+    for (uint32_t op = mxp__replay_completed_by(run->plan, completer); op != MXP__NO_OP;
          op = run->plan->also_completed[op]) {
         set_end(run, op, within(run, completer, graph->ops[op].end_ns));
     }
@@ -505,17 +523,16 @@ static int take_overlap(replay *run)
 static int prepare(replay *run)
 {
     const mxp_graph *graph = run->graph;
-    const size_t steps = run->plan->end - run->plan->first, bytes = graph->op_count * 8;
-    run->starts = mxp__alloc(bytes);
-    run->ends = mxp__alloc(bytes);
+    const size_t steps = run->plan->end - run->plan->first;
+    run->starts = run->plan->starts;
+    run->ends = run->plan->ends;
     run->last_ends = mxp__alloc(steps * sizeof *run->last_ends);
     run->maps = mxp__alloc(graph->thread_count * sizeof *run->maps);
     run->out->count = steps;
     run->out->lengths_ns = mxp__alloc(steps * sizeof *run->out->lengths_ns);
     run->out->recorded_ns = mxp__alloc(steps * sizeof *run->out->recorded_ns);
     run->out->gains_ns = mxp__alloc(steps * sizeof *run->out->gains_ns);
-    if ((bytes > 0 && (run->starts == NULL || run->ends == NULL)) ||
-        (steps > 0 && (run->last_ends == NULL || run->out->lengths_ns == NULL ||
+    if ((steps > 0 && (run->last_ends == NULL || run->out->lengths_ns == NULL ||
                        run->out->recorded_ns == NULL || run->out->gains_ns == NULL)) ||
         (graph->thread_count > 0 && run->maps == NULL)) {
         return mxp__fail_memory(mxp__replay_memory);
@@ -541,25 +558,7 @@ static void replay_fini(replay *run)
         mxp__host_map_fini(&run->maps[i]);
     }
     mxp__free(run->maps, graph->thread_count * sizeof *run->maps);
-    mxp__free(run->starts, graph->op_count * 8);
-    mxp__free(run->ends, graph->op_count * 8);
     mxp__free(run->last_ends, (run->plan->end - run->plan->first) * sizeof *run->last_ends);
-}
-
-// Records that contradict one another may lie centuries from the window that they overlap.
-static bool is_near(const mxp_graph *graph)
-{
-    const int64_t first_ns = graph->from_ns - MXP__REPLAY_NEAR_NS;
-    const int64_t last_ns = graph->to_ns + MXP__REPLAY_NEAR_NS;
-    bool is = true;
-    for (size_t i = 0; i < graph->op_count; i++) {
-        const mxp_graph_op *op = &graph->ops[i];
-        is &= op->start_ns >= first_ns && op->end_ns <= last_ns;
-    }
-    for (size_t i = 0; i < graph->wait_count; i++) {
-        is &= graph->waits[i].begin_ns >= first_ns && graph->waits[i].end_ns <= last_ns;
-    }
-    return is;
 }
 
 int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp_replayed *replayed)
@@ -568,7 +567,7 @@ int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes, mxp
     if (plan->graph->to_ns - plan->graph->from_ns > MXP__REPLAY_NS_MAX) {
         return mxp__fail(MXP_ENOTSUP, "the window is longer than 13 days");
     }
-    if (!is_near(plan->graph)) {
+    if (plan->is_far) {
         return mxp__fail(MXP_ENOTSUP, "records in the window are hours longer than it");
     }
     replay run = {.plan = plan,

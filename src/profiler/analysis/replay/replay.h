@@ -6,8 +6,8 @@
 // what the program decided stay as recorded. Without a change each step comes out exactly as it
 // was.
 //
-// At the begin of the graph everything is as recorded. Deterministic. Memory: 32 bytes an operator
-// besides the plan's; on another number of workers 100.
+// At the begin of the graph everything is as recorded. Deterministic. The plan has the memory; on
+// another number of workers it takes 100 bytes an operator more.
 #ifndef MXP_ANALYSIS_REPLAY_H
 #define MXP_ANALYSIS_REPLAY_H
 
@@ -44,7 +44,8 @@ typedef struct mxp_replayed {
     uint32_t wrong_op;
 } mxp_replayed;
 
-// MXP_ENOMEM, or MXP_ENOTSUP for a graph of more than 13 days, or operators hours beyond its ends.
+// One at a time of a plan. MXP_ENOMEM, or MXP_ENOTSUP for a graph of more than 13 days, or
+// operators hours beyond its ends.
 int mxp__replay_run(const mxp_replay_plan *plan, const mxp_changes *changes,
                     mxp_replayed *replayed);
 void mxp__replayed_fini(mxp_replayed *replayed);

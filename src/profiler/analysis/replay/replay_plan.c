@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/replay/replay_host.h"
 #include "profiler/analysis/replay/replay_parts.h"
 
 const char mxp__replay_memory[] = "the replay";
@@ -15,12 +16,6 @@ bool mxp__replay_starts_freely(const mxp_graph *graph, uint32_t op)
 {
     return graph->ops[op].inner_of == MXP__NO_OP && !mxp__graph_is_inline(graph, op) &&
            !mxp__graph_follows_member(graph, op);
-}
-
-uint32_t mxp__replay_worker_before(const mxp_graph *graph, uint32_t op)
-{
-    const bool is_async = (graph->ops[op].flags & MXP_OP_ASYNC) != 0;
-    return is_async ? MXP__NO_OP : mxp__graph_previous(graph, op);
 }
 
 int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op)
@@ -37,13 +32,6 @@ int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op)
         ready_ns = counts && end_ns > ready_ns ? end_ns : ready_ns;
     }
     return ready_ns;
-}
-
-int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op)
-{
-    const mxp_graph *graph = plan->graph;
-    const uint32_t previous = mxp__replay_worker_before(graph, op);
-    return previous == MXP__NO_OP ? MXP__NS_NONE : graph->ops[previous].end_ns;
 }
 
 size_t mxp__replay_step_of(const mxp_replay_plan *plan, int64_t ns)
@@ -235,6 +223,9 @@ static int take_completers(mxp_replay_plan *plan)
 {
     const mxp_graph *graph = plan->graph;
     const size_t bytes = graph->op_count * sizeof *plan->completed;
+    if (graph->async_count == 0) {
+        return MXP_OK;
+    }
     plan->completed = mxp__alloc(bytes);
     plan->also_completed = mxp__alloc(bytes);
     if (bytes > 0 && (plan->completed == NULL || plan->also_completed == NULL)) {
@@ -270,6 +261,32 @@ static int take_wait_threads(mxp_replay_plan *plan)
     return MXP_OK;
 }
 
+static int take_memory(mxp_replay_plan *plan)
+{
+    const size_t bytes = plan->graph->op_count * sizeof *plan->starts;
+    plan->starts = mxp__alloc(bytes);
+    plan->ends = mxp__alloc(bytes);
+    return bytes > 0 && (plan->starts == NULL || plan->ends == NULL)
+               ? mxp__fail_memory(mxp__replay_memory)
+               : MXP_OK;
+}
+
+// Records that contradict one another may lie centuries from the window that they overlap.
+static bool is_far(const mxp_graph *graph)
+{
+    const int64_t first_ns = graph->from_ns - MXP__REPLAY_NEAR_NS;
+    const int64_t last_ns = graph->to_ns + MXP__REPLAY_NEAR_NS;
+    bool is = true;
+    for (size_t i = 0; i < graph->op_count; i++) {
+        const mxp_graph_op *op = &graph->ops[i];
+        is &= op->start_ns >= first_ns && op->end_ns <= last_ns;
+    }
+    for (size_t i = 0; i < graph->wait_count; i++) {
+        is &= graph->waits[i].begin_ns >= first_ns && graph->waits[i].end_ns <= last_ns;
+    }
+    return !is;
+}
+
 int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t first, size_t end,
                           mxp_replay_plan *plan)
 {
@@ -288,6 +305,10 @@ int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t
         error = take_gaps(plan);
     }
     if (error == MXP_OK) {
+        error = take_memory(plan);
+    }
+    if (error == MXP_OK) {
+        plan->is_far = is_far(graph);
         mxp__replay_overlap(graph, NULL, NULL, &plan->overlap_ns, &plan->run_ns);
     } else {
         mxp__replay_plan_fini(plan);
@@ -306,6 +327,8 @@ void mxp__replay_plan_fini(mxp_replay_plan *plan)
         mxp__free(plan->edges, plan->edge_capacity * sizeof *plan->edges);
         mxp__free(plan->completed, graph->op_count * sizeof *plan->completed);
         mxp__free(plan->also_completed, graph->op_count * sizeof *plan->also_completed);
+        mxp__free(plan->starts, graph->op_count * sizeof *plan->starts);
+        mxp__free(plan->ends, graph->op_count * sizeof *plan->ends);
         mxp__free(plan->wait_threads, graph->wait_count * sizeof *plan->wait_threads);
         mxp__free(plan->wait_ops, graph->wait_count * sizeof *plan->wait_ops);
     }

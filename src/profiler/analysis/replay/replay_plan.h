@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all replays of one graph share (replay.h): its nodes in the order of time, the edges between
-// operators, and what idle workers and waiting threads usually took. About 40 bytes an operator.
+// operators, what idle workers and waiting threads usually took, and memory for the replay that
+// goes on. About 56 bytes an operator.
 #ifndef MXP_ANALYSIS_REPLAY_PLAN_H
 #define MXP_ANALYSIS_REPLAY_PLAN_H
 
@@ -20,6 +21,7 @@ typedef struct mxp_replay_plan {
     // before edges[edge_ends[op]].
     uint32_t *edge_first, *edge_ends, *edges;
     size_t edge_count, edge_capacity;
+    // Null where there are no asynchronous operators.
     uint32_t *completed;  // by operator: an asynchronous one that it completed; MXP__NO_OP: none
     uint32_t *also_completed;  // by operator: the next one of the same completer
     uint32_t *wait_threads;  // by wait
@@ -32,6 +34,8 @@ typedef struct mxp_replay_plan {
     int64_t gap_low_ns, gap_high_ns;  // 10th and 90th percentile of gaps on idle workers
     int64_t run_ns;  // of all operators on workers
     int64_t overlap_ns;  // what of it ran while another worker did
+    bool is_far;  // operators or waits reach so far beyond the window that it cannot be replayed
+    int64_t *starts, *ends;  // of the replay that goes on, by operator
     uint64_t unknown_releases;  // by operators that have no record
     uint64_t contradictions;  // something began before what it waited for
     int64_t first_contradiction_ns;
@@ -43,13 +47,27 @@ int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t
 void mxp__replay_plan_fini(mxp_replay_plan *plan);
 
 // The operator that its worker ran before it; MXP__NO_OP also of asynchronous ones.
-uint32_t mxp__replay_worker_before(const mxp_graph *graph, uint32_t op);
+static inline uint32_t mxp__replay_worker_before(const mxp_graph *graph, uint32_t op)
+{
+    const bool is_async = (graph->ops[op].flags & MXP_OP_ASYNC) != 0;
+    return is_async ? MXP__NO_OP : mxp__graph_previous(graph, op);
+}
 // Of operators that a worker ran: from when on it could start by its push and what it waited for,
 // the one before on its worker left out, and by its worker: if the first is later, the worker was
 // idle. MXP__NS_NONE: nothing is known of it. Contradictory ends are left out.
 #define MXP__NS_NONE INT64_MIN
 int64_t mxp__replay_ready_ns(const mxp_replay_plan *plan, uint32_t op);
-int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op);
+static inline int64_t mxp__replay_free_ns(const mxp_replay_plan *plan, uint32_t op)
+{
+    const uint32_t previous = mxp__replay_worker_before(plan->graph, op);
+    return previous == MXP__NO_OP ? MXP__NS_NONE : plan->graph->ops[previous].end_ns;
+}
+
+// An asynchronous operator that it completed, or MXP__NO_OP; plan->also_completed has the next one.
+static inline uint32_t mxp__replay_completed_by(const mxp_replay_plan *plan, uint32_t op)
+{
+    return plan->completed != NULL ? plan->completed[op] : MXP__NO_OP;
+}
 
 // Whether an operator starts by itself, on a worker or asynchronously: not inside another or inside
 // its push, and not behind a member of its bulk.

@@ -201,7 +201,7 @@ static void go_op(slackening *on, uint32_t op)
     if (!is_own || !mxp__graph_is_inline(graph, op)) {
         bound_by_all(on, op);
     }
-    for (uint32_t done = on->plan->completed[op]; done != MXP__NO_OP;
+    for (uint32_t done = mxp__replay_completed_by(on->plan, op); done != MXP__NO_OP;
          done = on->plan->also_completed[done]) {
         bound_by_step(on, done);
         on->ends[op] = least(on->ends[op], on->ends[done]);
