@@ -6,6 +6,7 @@ import math
 import os
 import random
 import subprocess
+import sys
 
 import native_file
 import pytest
@@ -331,3 +332,22 @@ def test_a_trace_of_nothing_is_told(tmp_path):
     for call in (("top",), ("at", "1"), ("at", "end")):
         result = run(call[0], path, *call[1:])
         assert result.returncode == 3 and result.stderr, call
+
+
+DIES_IN_A_SPAN = """
+import ctypes, os, sys
+lib = ctypes.CDLL(sys.argv[1])
+lib.mxp_begin.restype = ctypes.c_uint64
+names = [lib.mxp_intern(b"app", name, 1, 0) for name in (b"outer", b"middle", b"inner")]
+lib.mxp_begin(16, names[0])
+lib.mxp_begin(16, names[1])
+lib.mxp_begin(16, names[2])
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_at_the_end_is_all_that_was_open_at_a_death(tmp_path):
+    subprocess.run([sys.executable, "-c", DIES_IN_A_SPAN, BUILD / "libmxprof.so"], cwd=tmp_path, check=False,
+                   env=server_runs.environment("file"), timeout=60)
+    told = run("at", tmp_path / "ring.mxp", "end").stdout
+    assert [name for name in ("outer", "middle", "inner") if name not in told] == [], told

@@ -303,6 +303,18 @@ static int note_unfinished(const mxp_file_index *index, mxp_file_tables *tables)
     return error;
 }
 
+// The newest begin of the thread's open spans, which may be later than the last record.
+// `last`: a time near to theirs, by which they are known to be there; given back if none is later.
+static uint64_t last_begin_of(const recorder_state *state, uint64_t last)
+{
+    for (uint32_t i = 0; i < mxp_atomic_own(&state->hot.depth) && i < MXP_OPEN_MAX; i++) {
+        const mxp_open_span *span = &state->hot.open[i];
+        uint64_t begin = mxp_atomic_own(&span->begin);
+        last = is_open(span, last) && begin > last ? begin : last;
+    }
+    return last;
+}
+
 static uint64_t find_last_time(mxp_file_index *index, const mxp_file_tables *tables)
 {
     uint64_t last = 0;
@@ -315,6 +327,9 @@ static uint64_t find_last_time(mxp_file_index *index, const mxp_file_tables *tab
             const mxp_file_chunk *chunk = chunk_at(index, cursor);
             uint64_t ticks = chunk != NULL ? last_ticks_of(index, tables, chunk) : 0;
             last = ticks > last ? ticks : last;
+            ticks = last > head.start_ticks ? last : head.start_ticks;
+            uint64_t begin = last_begin_of(&state, ticks);
+            last = begin > ticks ? begin : last;
         }
     }
     return last;
