@@ -178,7 +178,8 @@ def test_process_that_died_has_its_stacks(tmp_path):
     process.kill()
     process.wait()
     found = read_all(tmp_path, tmp_path, several=True)
-    assert {stack[-1] for stack in found} == {"work"}
+    own = {stack[-1] for stack in found}  # "outer" was open, and has what lies before its first "work"
+    assert "work" in own and own <= {"outer", "work"}
     assert len({stack[0] for stack in found}) == 3
 
 
