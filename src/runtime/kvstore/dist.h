@@ -51,8 +51,9 @@ typedef struct mxn_dist_hooks {
     void *context;
     // Owners: makes the new stored value of the old one and the sum, both of `part->elements` of
     // its type, which are this call's until mxn_dist_updated(request), by any thread. `stored` is
-    // the same address in every call for a part. Called only while mxn_dist_updater_set is on for
-    // the store; one update of a part at a time. `worker`: of dist_async, who pushed.
+    // the same address in every call for a part as long as the updater stays on. Called only while
+    // mxn_dist_updater_set is on for the store; one update of a part at a time. `worker`: of
+    // dist_async, who pushed.
     void (*update)(void *context, const mxn_dist_part *part, const void *sum, void *stored,
                    mxn_dist_request *request);
     // Owners: a command of worker 0. `body` is valid for the call. Answered by mxn_dist_answered,
@@ -64,7 +65,18 @@ typedef struct mxn_dist_hooks {
     // A peer is lost (transport.h), or sends nonsense. Called once; null does what
     // mxn_dist_fail(text) does, which is also what a listener will want to do in the end.
     void (*lost)(void *context, uint32_t peer, const char *text);
+    // PING and PONG, as soon as they are looked at; answered by mxn_dist_clock_send. Null: they are
+    // not answered.
+    void (*clock)(void *context, uint32_t peer, const mxn_wire *header);
+    // When exchanges may begin: MXN_DIST_CLOCK_*. Answers whether any are under way, which counts
+    // at CLOSE alone: there it is asked again in each turn, for half a second at most, until none
+    // is. Null: there are none.
+    bool (*clock_moment)(void *context, int moment);
 } mxn_dist_hooks;
+
+// All are there; a barrier is over; nothing has happened for ten seconds, again and again; the
+// worker is about to go to its last barrier, so worker 0 is still there.
+enum { MXN_DIST_CLOCK_OPEN, MXN_DIST_CLOCK_BARRIER, MXN_DIST_CLOCK_IDLE, MXN_DIST_CLOCK_CLOSE };
 
 typedef struct mxn_dist_config {
     uint64_t bigarray_bound;  // elements: longer keys are split over all owners
@@ -163,6 +175,9 @@ typedef struct mxn_dist_operation {
 // unknown key (`key x doesn't exist. Did you init?`), bytes or type that differ from those of the
 // init, a command on another worker than 0. MXP_ESTATE: closed, failed.
 int mxn_dist_submit(mxn_dist *dist, const mxn_dist_operation *operation);
+
+// Sends a PING or PONG. By the communication thread alone: inside of `clock` and `clock_moment`.
+void mxn_dist_clock_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
 
 // Ends an update, or answers a command: once each, by any thread, also inside of the callback.
 // `error` 0 or negative: then `text` goes to the worker, of a round to all that pushed it. `bytes`

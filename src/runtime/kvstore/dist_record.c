@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of workers and owners, from the communication thread. The operators of workers are the
+// engine's own; a span of the same name beside each tells what it was about.
+#include "runtime/kvstore/dist_record.h"
+
+#include <mxprof/error.h>
+#include <stdio.h>
+
+#include "base/atomic.h"
+#include "base/name_once.h"
+#include "base/os/os.h"
+
+enum { CLASS = MXP_CLASS_IMPERATIVE };
+
+// ---- names -------------------------------------------------------------------------------------
+#define ARGUMENT(name)                          \
+    static mxp_name name_##name(void)           \
+    {                                           \
+        static mxp_atomic_u32 cache;            \
+        return mxp__string_once(&cache, #name); \
+    }
+ARGUMENT(key)
+ARGUMENT(bytes)
+ARGUMENT(pieces)
+ARGUMENT(waited_ns)
+ARGUMENT(waited_for)
+ARGUMENT(send_ns)
+ARGUMENT(flow)
+ARGUMENT(peer)
+ARGUMENT(offset)
+ARGUMENT(worker)
+ARGUMENT(round)
+ARGUMENT(first)
+ARGUMENT(last)
+ARGUMENT(spread_ns)
+ARGUMENT(communication)
+
+static mxp_name once(mxp_atomic_u32 *cache, const char *category, const char *text, int style,
+                     int unit)
+{
+    mxp_name name = mxp_atomic_load(cache);
+    if (name == MXP_NAME_NONE) {
+        name = mxp_intern(category, text, style, unit);
+        mxp_atomic_store(cache, name);
+    }
+    return name;
+}
+
+static mxp_name async_name(mxp_atomic_u32 *cache, const char *text)
+{
+    return once(cache, "communication", text, MXP_STYLE_ASYNC, MXP_UNIT_NONE);
+}
+
+static mxp_name flow_name(void)
+{
+    static mxp_atomic_u32 cache;
+    return once(&cache, "communication", "kvstore", MXP_STYLE_FLOW, MXP_UNIT_NONE);
+}
+
+static bool records(void)
+{
+    return mxp_enabled(CLASS);
+}
+
+static bool records_messages(const mxn_dist *dist)
+{
+    return dist->config.records_messages && records();
+}
+
+// What began before recording did is not told.
+static void emit(mxp_name name, uint32_t lane, uint64_t begin_ticks, uint64_t end_ticks,
+                 const mxp_arg *args, uint32_t count)
+{
+    if (begin_ticks == 0) {
+        return;
+    }
+    const mxp_span span = {.name = name,
+                           .begin_ticks = begin_ticks,
+                           .end_ticks = end_ticks,
+                           .lane = lane,
+                           .clock = MXP_CLOCK_TRACE,
+                           .arg_count = count,
+                           .args = args};
+    mxp_span_emit(CLASS, &span);
+}
+
+static mxp_name string_of(const char *text)
+{
+    return mxp_string(text);
+}
+
+static uint64_t ns_of(uint64_t from_ns)
+{
+    const uint64_t now_ns = mxp__os_monotonic_ns();
+    return now_ns > from_ns ? now_ns - from_ns : 0;
+}
+
+// ---- workers: operations -----------------------------------------------------------------------
+void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
+{
+    (void)dist;
+    op->begin_ticks = records() ? mxp_ticks() : 0;
+    op->sent_ns = 0;
+}
+
+static mxp_name operation_name(int kind)
+{
+    static mxp_atomic_u32 caches[4];
+    static const char *const texts[] = {[MXN_DIST_INIT] = "KVStoreDistInit",
+                                        [MXN_DIST_PUSH] = "KVStoreDistDefaultPush",
+                                        [MXN_DIST_PULL] = "KVStoreDistDefaultStoragePull",
+                                        [MXN_DIST_PUSHPULL] = "KVStoreDistDefaultStoragePushPull"};
+    return async_name(&caches[kind], texts[kind]);
+}
+
+void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
+{
+    (void)dist;
+    if (!records() || op->begin_ticks == 0 || op->error != MXP_OK || op->of.kind == MXN_DIST_INIT) {
+        return;
+    }
+    // The wait is a part of what comes after sending: the parts tile the operation.
+    const uint64_t whole_ns = ns_of(op->begin_ns);
+    const uint64_t sent_ns = op->sent_ns > op->begin_ns ? op->sent_ns - op->begin_ns : 0;
+    const uint64_t rest_ns = whole_ns > sent_ns ? whole_ns - sent_ns : 0;
+    const mxp_arg args[] = {
+        mxp_name_arg(name_key(), string_of(op->key->name)),
+        mxp_u64(name_bytes(), op->key->bytes),
+        mxp_u64(name_pieces(), op->key->pieces),
+        mxp_u64(name_waited_ns(), op->wait_ns < rest_ns ? op->wait_ns : rest_ns),
+        mxp_i64(name_waited_for(), op->wait_ns == 0 ? -1 : (int64_t)op->last),
+        mxp_u64(name_send_ns(), sent_ns),
+        mxp_u64(name_round(), op->round),
+        mxp_u64(name_flow(), op->flights[0].flow),
+    };
+    emit(operation_name(op->of.kind), 0, op->begin_ticks, mxp_ticks(), args,
+         sizeof args / sizeof *args);
+}
+
+void mxn__record_barrier_begin(mxn_dist_op *op)
+{
+    op->begin_ticks = records() ? mxp_ticks() : 0;
+}
+
+void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op)
+{
+    static mxp_atomic_u32 cache;
+    (void)dist;
+    if (records()) {
+        const mxp_arg args[] = {mxp_u64(name_waited_ns(), op->wait_ns),
+                                mxp_u64(name_last(), op->last)};
+        emit(async_name(&cache, "barrier"), name_communication(), op->begin_ticks, mxp_ticks(),
+             args, 2);
+    }
+}
+
+// ---- workers: messages -------------------------------------------------------------------------
+static uint64_t next_flow(mxn_dist *dist)
+{
+    const uint64_t counter = ++dist->flows & ((UINT64_C(1) << 44) - 1);
+    return (uint64_t)dist->transport->rank << 44 | counter;
+}
+
+void mxn__record_begin(mxn_dist *dist, mxn_flight *flight, mxn_wire *header)
+{
+    if (records_messages(dist)) {
+        flight->begin_ticks = mxp_ticks();
+        flight->flow = header->flow = next_flow(dist);
+        header->flags |= MXN_WIRE_RECORDED;
+        mxp_flow(CLASS, flow_name(), MXP_FLOW_START, flight->flow);
+    }
+}
+
+// "server 1", "worker 0".
+static mxp_arg peer_arg(const mxn_dist *dist, uint32_t peer, bool as_owner)
+{
+    const mxn_peer *of = &dist->transport->peers[peer];
+    char text[32];
+    mxp_name name;
+    snprintf(text, sizeof text, "%s %u", as_owner ? "server" : "worker",
+             as_owner ? of->owner : of->worker);
+    name = string_of(text);
+    return mxp_name_arg(name_peer(), name);
+}
+
+static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *flight,
+                    uint64_t begin_ticks, uint64_t flow)
+{
+    const mxn_dist_op *op = flight->op;
+    const mxn_key_part *part = &op->key->parts[flight->part];
+    const mxp_arg args[] = {
+        peer_arg(dist, dist->links[flight->owner].peer, true),
+        mxp_name_arg(name_key(), string_of(op->key->name)),
+        mxp_u64(name_offset(), mxn__piece_offset(part, dist->config.piece_bytes, flight->piece)),
+        mxp_u64(name_bytes(), mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece)),
+        mxp_u64(name_flow(), flow),
+    };
+    emit(name, name_communication(), begin_ticks, mxp_ticks(), args, sizeof args / sizeof *args);
+}
+
+void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
+{
+    static mxp_atomic_u32 cache;
+    if (--flight->op->unsent == 0 && records()) {
+        flight->op->sent_ns = mxp__os_monotonic_ns();
+    }
+    if (flight->flow != 0 && records()) {
+        message(dist, async_name(&cache, "send"), flight, flight->begin_ticks, flight->flow);
+    }
+}
+
+void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
+{
+    static mxp_atomic_u32 cache;
+    if (flight->reply_flow != 0 && records()) {
+        message(dist, async_name(&cache, "receive"), flight, flight->reply_ticks,
+                flight->reply_flow);
+        mxp_flow(CLASS, flow_name(), MXP_FLOW_END, flight->reply_flow);
+    }
+}
+
+// ---- owners: messages --------------------------------------------------------------------------
+static void owner_message(const mxn_arrival_of *arrival, mxp_name name, uint64_t begin_ticks,
+                          uint64_t end_ticks, uint64_t flow)
+{
+    const mxp_arg args[] = {
+        mxp_u64(name_worker(), arrival->worker),
+        mxp_name_arg(name_key(), string_of(arrival->part->name)),
+        mxp_u64(name_offset(), arrival->header.offset),
+        mxp_u64(name_bytes(), arrival->piece->bytes),
+        mxp_u64(name_flow(), flow),
+    };
+    emit(name, name_communication(), begin_ticks, end_ticks, args, sizeof args / sizeof *args);
+}
+
+static bool is_recorded(const mxn_arrival_of *arrival)
+{
+    return (arrival->header.flags & MXN_WIRE_RECORDED) != 0 && records();
+}
+
+void mxn__record_arrival(mxn_arrival_of *arrival)
+{
+    static mxp_atomic_u32 cache;
+    if (is_recorded(arrival)) {
+        owner_message(arrival, async_name(&cache, "receive"), arrival->begin_ticks, mxp_ticks(),
+                      arrival->header.flow);
+        mxp_flow(CLASS, flow_name(), MXP_FLOW_END, arrival->header.flow);
+    }
+}
+
+void mxn__record_add(const mxn_arrival_of *arrival, uint64_t begin_ticks, uint64_t end_ticks)
+{
+    static mxp_atomic_u32 cache;
+    if (is_recorded(arrival)) {
+        owner_message(arrival, async_name(&cache, "add"), begin_ticks, end_ticks,
+                      arrival->header.flow);
+    }
+}
+
+void mxn__record_reply(mxn_arrival_of *arrival, mxn_wire *reply)
+{
+    if (is_recorded(arrival)) {
+        reply->flags |= MXN_WIRE_RECORDED;
+        arrival->reply_flow = reply->flow = next_flow(arrival->dist);
+        arrival->begin_ticks = mxp_ticks();
+        mxp_flow(CLASS, flow_name(), MXP_FLOW_START, reply->flow);
+    }
+}
+
+void mxn__record_replied(const mxn_arrival_of *arrival)
+{
+    static mxp_atomic_u32 cache;
+    if (arrival->reply_flow != 0 && records()) {
+        owner_message(arrival, async_name(&cache, "reply"), arrival->begin_ticks, mxp_ticks(),
+                      arrival->reply_flow);
+    }
+}
+
+// ---- owners: rounds ----------------------------------------------------------------------------
+// As long as the pieces of the part took together, up to the last of them.
+static void emit_operator(mxp_atomic_u32 *cache, const char *text, uint64_t ticks,
+                          uint64_t end_ticks, float bytes)
+{
+    static uint32_t operators;  // the communication thread's; the engine's numbers are below
+    const mxp_operator op = {.name = mxp__span_name_once(cache, "operator", text),
+                             .id = UINT32_C(0x80000000) | ++operators,
+                             .start_ticks = end_ticks - ticks,
+                             .end_ticks = end_ticks,
+                             .flags = MXP_PHASE_COMMUNICATION,
+                             .push_thread = 0xffff,
+                             .bytes = bytes};
+    mxp_operator_emit(CLASS, &op);
+}
+
+static void emit_round(const mxn_owner_part *part, uint64_t begin_ticks, uint64_t round,
+                       uint32_t first, uint32_t last, uint64_t spread_ns)
+{
+    static mxp_atomic_u32 cache;
+    const mxp_arg args[] = {
+        mxp_name_arg(name_key(), string_of(part->name)),
+        mxp_u64(name_round(), round),
+        mxp_u64(name_first(), first),
+        mxp_u64(name_last(), last),
+        mxp_u64(name_spread_ns(), spread_ns),
+        mxp_u64(name_bytes(), part->bytes),
+    };
+    emit(async_name(&cache, "KVStore round"), name_communication(), begin_ticks, mxp_ticks(), args,
+         sizeof args / sizeof *args);
+}
+
+void mxn__record_round(mxn_owner_part *part)
+{
+    static mxp_atomic_u32 copy, sum;
+    if (!records() || part->first_ticks == 0) {
+        return;
+    }
+    const uint32_t others = part->dist->worker_count - 1;
+    emit_operator(&copy, "CopyCPU2CPU", part->copy_ticks, part->sum_end_ticks - part->add_ticks,
+                  2 * (float)part->bytes);
+    if (others > 0) {
+        emit_operator(&sum, "BinaryOpKernel", part->add_ticks, part->sum_end_ticks,
+                      3 * (float)part->bytes * (float)others);
+    }
+    emit_round(part, part->first_ticks, part->pieces[0].round - 1, part->first, part->last,
+               part->last_ns - part->first_full_ns);
+}
+
+void mxn__record_async_round(mxn_owner_part *part, const mxn_gather *gather)
+{
+    if (records()) {
+        emit_round(part, gather->first_ticks, gather->round, gather->worker, gather->worker, 0);
+    }
+}
+
+// ---- counters ----------------------------------------------------------------------------------
+static void count(mxp_atomic_u32 *cache, const char *text, int unit, uint64_t value, uint64_t *told)
+{
+    if (value != *told) {
+        *told = value;
+        mxp_counter_u64(CLASS, once(cache, "communication", text, MXP_STYLE_COUNTER, unit), value);
+    }
+}
+
+// A profile begins with what there is; after that each change is told, at most once a turn.
+void mxn__record_counters(mxn_dist *dist)
+{
+    static mxp_atomic_u32 held, waiting, in, out;
+    mxn_owner *owner = dist->owner;
+    if (owner == NULL || !records()) {
+        return;
+    }
+    count(&held, "kvstore: bytes held", MXP_UNIT_BYTES, owner->held_bytes, &owner->told[0]);
+    count(&waiting, "kvstore: pieces waiting", MXP_UNIT_NONE, owner->pieces_waiting,
+          &owner->told[1]);
+    count(&in, "kvstore: bytes in", MXP_UNIT_BYTES, owner->in_bytes, &owner->told[2]);
+    count(&out, "kvstore: bytes out", MXP_UNIT_BYTES, owner->out_bytes, &owner->told[3]);
+}
