@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node of the distributed store consists of; the files dist*.c know each other by this.
+//
+//   any thread                    the communication thread
+//   submit, answered, fail  --->  turn: what was submitted  (dist.c)
+//        under `lock`                   the transport's turn: headers to worker, owner, head
+//                                       pieces that may be received  (dist_owner.c)
+//                                       pieces that may be sent      (dist_worker.c)
+//
+// Fields are the communication thread's unless they say otherwise.
+#ifndef MXN_KVSTORE_DIST_NODE_H
+#define MXN_KVSTORE_DIST_NODE_H
+
+#include <pthread.h>
+
+#include "base/lock.h"
+#include "runtime/kvstore/dist.h"
+#include "runtime/kvstore/dist_key.h"
+#include "runtime/kvstore/piece_pool.h"
+
+typedef struct mxn_dist_op mxn_dist_op;
+typedef struct mxn_owner mxn_owner;
+typedef struct mxn_head mxn_head;
+
+// ---- the worker --------------------------------------------------------------------------------
+// What is awaited for a piece, or of a server for a command.
+enum { MXN_AWAITS_SEND = 1, MXN_AWAITS_REPLY = 2, MXN_AWAITS_BODY = 4, MXN_AWAITS_GRANT = 8 };
+
+// A piece of an operation that is under way.
+typedef struct mxn_flight {
+    mxn_ticket sent, received;
+    mxn_dist_op *op;
+    uint32_t part, piece;
+    uint32_t owner;
+    uint32_t awaits;  // MXN_AWAITS_*; 0: not begun, or over
+    bool in_window;
+    uint64_t begin_ticks, reply_ticks;
+    uint64_t flow, reply_flow;
+    void *answer;  // of a command
+    uint32_t answer_bytes;
+} mxn_flight;
+
+// An operation, and for each part of its key how far it is.
+struct mxn_dist_op {
+    mxn_dist *dist;
+    mxn_dist_operation of;
+    mxn_dist_op *next;  // submitted; then of its key
+    mxn_dist_op *older, *younger;  // of all that are not over; under the lock
+    mxn_dist_key *key;  // null: barrier, command
+    uint64_t number;  // of submission
+    uint64_t generation;  // INIT, BARRIER
+    uint64_t round;  // written under the lock
+    mxn_dist_op *beside;  // of barriers, of commands
+    uint32_t flight_count, left;  // pieces; those that are not over
+    uint32_t unsent;  // pieces that have not left
+    mxn_flight *flights;
+    bool is_taken;  // by the communication thread
+    bool is_told;  // `done` was called although flights are not over: the job has failed
+    int error;
+    char *text;  // of the error
+    uint64_t submit_ticks, begin_ticks, sent_ticks;
+    uint64_t begin_ns, sent_ns, wait_ns;
+    uint32_t last;  // rank of the worker that was waited for
+    void *copy;  // of a command's body
+};
+
+// What is next to be sent to one owner: an operation and one of its parts.
+typedef struct mxn_turn_part {
+    mxn_dist_op *op;
+    uint32_t part, next;  // piece
+} mxn_turn_part;
+
+typedef struct mxn_link {  // to one owner
+    uint32_t peer;
+    uint32_t bodies, pulls;  // under way: what the window bounds
+    mxn_turn_part *heap;  // by priority, then by number
+    size_t heap_count, heap_capacity;
+} mxn_link;
+
+// ---- requests ----------------------------------------------------------------------------------
+enum { MXN_REQUEST_UPDATE, MXN_REQUEST_COMMAND };
+
+struct mxn_dist_request {
+    int kind;
+    mxn_dist *dist;
+    mxn_dist_request *next;
+    void *of;  // the owner's: a part, or a command
+    int error;
+    char *text;
+    void *answer;
+    uint64_t answer_bytes;
+};
+
+// ---- the node ----------------------------------------------------------------------------------
+typedef struct mxn_store_keys {
+    bool is_async;
+    mxn_dist_key **keys;
+    size_t count, capacity;
+} mxn_store_keys;
+
+enum { MXN_DIST_RUNNING, MXN_DIST_CLOSING, MXN_DIST_CLOSED };
+
+struct mxn_dist {
+    mxn_dist_config config;
+    uint32_t process;  // that it belongs to
+    mxn_transport *transport;
+    uint32_t roles, rank;
+    uint32_t worker_count, owner_count;
+    uint32_t *worker_peers;  // by rank
+
+    mxp_lock lock;
+    pthread_cond_t changed;
+    // Under the lock, by any thread.
+    mxn_dist_op *submitted, *submitted_last;
+    mxn_dist_op *oldest, *youngest;  // of all that are not over
+    mxn_dist_request *answered, *answered_last;
+    mxn_store_keys stores[MXN_DIST_STORES_MAX];
+    uint32_t store_count;
+    uint64_t submissions, generations;
+    uint32_t *next_slot;  // of each owner
+    int state;  // MXN_DIST_*
+    bool is_opened;  // the thread has
+    bool wants_exchange, has_exchanged, wants_bye, wants_close;  // what it was asked for
+    bool is_over;  // it has ended
+    bool is_cut;  // ends without a word: driven nodes
+    bool has_thread;
+    int open_error;
+    char *open_text;
+    mxp_atomic_ptr failure;  // text; null: it has not failed
+    mxp_atomic_u32 is_asleep;
+
+    pthread_t thread;
+    int (*open)(void *context, mxn_transport **);
+    void *open_context;
+    bool has_told_loss, has_failed_all;
+    uint64_t last_busy_ns, last_stall_check_ns, last_idle_ns;
+    uint64_t exchange_end_ns, end_ns;
+
+    // The worker.
+    mxn_link *links;  // one an owner
+    mxn_dist_op *barriers;  // that wait for their release
+    mxn_dist_op *commands;
+    uint32_t ops;  // that are not over
+    uint64_t flows;  // given out
+    bool has_said_bye;
+
+    mxn_owner *owner;  // null: this is none
+    mxn_head *head;  // null: not worker 0
+    uint32_t byes;  // of workers, to this owner or scheduler
+    mxn_piece_pool pool;
+};
+
+// ---- dist.c, dist_submit.c
+// ------------------------------------------------------------------------------------
+int mxn__dist_check_process(const mxn_dist *dist);  // MXP_ESTATE: it belongs to another one
+void mxn__dist_submit_last_barrier(mxn_dist *dist);
+void mxn__dist_free_stores(mxn_dist *dist);
+void mxn__dist_wake(mxn_dist *dist);
+mxn_dist_key *mxn__dist_find(mxn_dist *dist, uint16_t store, uint32_t key);  // null: none
+// Nonsense came from a peer, or a send failed: the line of this thread says what.
+void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text);
+// A header without a body that is longer than a message.
+void mxn__dist_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *body);
+// Ends an operation: tells `done`, and frees it.
+void mxn__dist_complete(mxn_dist *dist, mxn_dist_op *op, const void *answer, uint64_t bytes);
+void mxn__dist_op_fail(mxn_dist_op *op, int error, const char *text);  // the first error counts
+// Texts from peers, which end nowhere.
+char *mxn__dist_text(const void *text, uint32_t bytes);
+
+// ---- dist_worker.c -----------------------------------------------------------------------------
+int mxn__worker_init(mxn_dist *dist);
+void mxn__worker_fini(mxn_dist *dist);
+void mxn__worker_take(mxn_dist *dist, mxn_dist_op *op);  // one that was submitted
+bool mxn__worker_pump(mxn_dist *dist);
+void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
+void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
+void mxn__worker_inited(mxn_dist *dist, mxn_dist_op *op);  // after the barrier of its key
+void mxn__worker_fail(mxn_dist *dist, const char *text);  // everything that is not over
+
+// ---- dist_control.c ----------------------------------------------------------------------------
+void mxn__control_begin(mxn_dist *dist,
+                        mxn_dist_op *op);  // barrier, command; an init's second half
+void mxn__control_release(mxn_dist *dist, uint32_t peer, const mxn_wire *header,
+                          const void *inlined);
+void mxn__control_answer(mxn_dist *dist, uint32_t peer, const mxn_wire *header,
+                         const void *inlined);
+
+// ---- dist_head.c -------------------------------------------------------------------------------
+int mxn__head_init(mxn_dist *dist);
+void mxn__head_fini(mxn_dist *dist);
+void mxn__head_barrier(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
+
+// ---- dist_owner.c ------------------------------------------------------------------------------
+int mxn__owner_init(mxn_dist *dist);
+void mxn__owner_fini(mxn_dist *dist);
+// KEY, INIT, PUSH, PULL, PUSHPULL, COMMAND.
+void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
+bool mxn__owner_pump(mxn_dist *dist);
+void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request);  // frees it
+void mxn__owner_check_stalls(mxn_dist *dist, uint64_t now_ns);
+int mxn__owner_set_updater(mxn_dist *dist, uint16_t store, bool is_on);
+void mxn__owner_fail(mxn_dist *dist);
+bool mxn__owner_is_idle(const mxn_dist *dist);  // nothing of its own is under way
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of keys on their owner: made as worker 0 defines them.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "runtime/kvstore/dist_owner.h"
+
+// Worker 0 is as it is, so this is about two releases that are the same and yet differ, or worse.
+static int check(const mxn_dist *dist, uint32_t peer, const mxn_wire *header,
+                 const mxn_definition *definition)
+{
+    const mxn_owner *owner = dist->owner;
+    const uint64_t elements = mxn_shape_size(&definition->shape);
+    const uint64_t bytes = header->round, piece_bytes = header->wait_ns;
+    if (dist->transport->peers[peer].worker != 0 || header->store >= MXN_DIST_STORES_MAX ||
+        !mxn_dtype_known(header->dtype)) {
+        return mxp__fail(MXP_EFORMAT, "key '%.40s' is defined by worker 0, of a known type",
+                         definition->name);
+    }
+    const uint64_t size = mxn_dtype_size(header->dtype);
+    if (elements > UINT64_MAX / 8 || header->offset > elements * size ||
+        bytes > elements * size - header->offset || bytes % size != 0 ||
+        header->offset % size != 0) {
+        return mxp__fail(MXP_EFORMAT, "key '%.40s' has no part of %" PRIu64 " bytes at %" PRIu64,
+                         definition->name, bytes, header->offset);
+    }
+    if (piece_bytes == 0 || piece_bytes % 64 != 0 || piece_bytes > MXN_WIRE_BYTES_MAX ||
+        bytes / piece_bytes >= MXN_WIRE_SLOTS_MAX - header->slot ||
+        header->slot != owner->slot_count) {
+        return mxp__fail(MXP_EFORMAT,
+                         "key '%.40s' cannot be in pieces of %" PRIu64 " bytes from slot %" PRIu32,
+                         definition->name, piece_bytes, header->slot);
+    }
+    return MXP_OK;
+}
+
+static void fill_pieces(mxn_owner_part *part, uint64_t piece_bytes)
+{
+    for (uint32_t i = 0; i < part->piece_count; i++) {
+        const uint64_t offset = i * piece_bytes, left = part->bytes - offset;
+        part->pieces[i] =
+            (mxn_owner_piece){.offset = offset,
+                              .bytes = (uint32_t)(left < piece_bytes ? left : piece_bytes),
+                              .arrivals = part->arrivals + i * (size_t)part->dist->worker_count};
+    }
+}
+
+static int allocate(mxn_owner_part *part)
+{
+    const uint32_t workers = part->dist->worker_count;
+    part->pieces = mxp__alloc(part->piece_count * sizeof *part->pieces);
+    part->arrivals = mxp__alloc(part->piece_count * (size_t)workers * sizeof *part->arrivals);
+    part->here = mxp__alloc(workers * sizeof *part->here);
+    part->here_ns = mxp__alloc(workers * sizeof *part->here_ns);
+    for (int i = 0; i < 2; i++) {
+        part->values[i] = mxp__alloc(part->bytes == 0 ? 1 : part->bytes);
+    }
+    return part->name == NULL || part->pieces == NULL || part->arrivals == NULL ||
+                   part->here == NULL || part->here_ns == NULL || part->values[0] == NULL ||
+                   part->values[1] == NULL
+               ? mxp__fail_memory("a key")
+               : MXP_OK;
+}
+
+static int new_part(mxn_dist *dist, const mxn_wire *header, const mxn_definition *definition,
+                    mxn_owner_part **made)
+{
+    const uint64_t size = mxn_dtype_size(header->dtype), piece_bytes = header->wait_ns;
+    mxn_owner_part *part = mxp__alloc(sizeof *part);
+    if (part == NULL) {
+        return mxp__fail_memory("a key");
+    }
+    *part = (mxn_owner_part){
+        .dist = dist,
+        .name = mxp__strdup(definition->name),
+        .is_async = (header->flags & MXN_WIRE_ASYNC) != 0,
+        .slot = header->slot,
+        .piece_count =
+            header->round == 0 ? 1 : (uint32_t)((header->round + piece_bytes - 1) / piece_bytes),
+        .offset = header->offset,
+        .bytes = header->round,
+        .of = {.store = header->store,
+               .key = header->key,
+               .dtype = header->dtype,
+               .first = header->offset / size,
+               .elements = header->round / size,
+               .key_elements = mxn_shape_size(&definition->shape)}};
+    mxn_shape_copy(&part->shape, &definition->shape);
+    part->of.name = part->name;
+    part->of.shape = &part->shape;
+    int error = allocate(part);
+    if (error != MXP_OK) {
+        mxn__owner_free_part(part);
+        return error;
+    }
+    fill_pieces(part, piece_bytes);
+    *made = part;
+    return MXP_OK;
+}
+
+static int add_slots(mxn_owner *owner, mxn_owner_part *part)
+{
+    const size_t count = owner->slot_count + part->piece_count;
+    int error = mxp__grow(&owner->slots, &owner->slot_capacity, count, sizeof *owner->slots);
+    if (error == MXP_OK) {
+        error =
+            mxp__grow(&owner->slot_parts, &owner->part_capacity, count, sizeof *owner->slot_parts);
+    }
+    if (error != MXP_OK) {
+        return error;
+    }
+    for (uint32_t i = 0; i < part->piece_count; i++) {
+        owner->slots[owner->slot_count] = &part->pieces[i];
+        owner->slot_parts[owner->slot_count++] = part;
+    }
+    part->next = owner->parts;
+    owner->parts = part;
+    return MXP_OK;
+}
+
+// What cannot be made is told to who asks for it.
+void mxn__owner_define(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined)
+{
+    mxn_definition definition;
+    mxn_owner_part *part = NULL;
+    int error = mxn__wire_has_body(header)
+                    ? mxp__fail(MXP_EFORMAT, "the definition of a key is in its message")
+                    : mxn__definition_read(inlined, header->bytes, &definition);
+    if (error == MXP_OK) {
+        error = check(dist, peer, header, &definition);
+    }
+    if (error == MXP_OK) {
+        error = new_part(dist, header, &definition, &part);
+    }
+    if (error == MXP_OK) {
+        error = add_slots(dist->owner, part);
+    }
+    if (error != MXP_OK) {
+        mxn__owner_free_part(part);
+        mxp__strfree(dist->owner->refusal);
+        dist->owner->refusal = mxp__strdup(mxp_last_error());
+        return;
+    }
+    // The larger class of recycled buffers holds the pieces that there are.
+    if (header->wait_ns > dist->pool.piece_bytes) {
+        mxn__pool_fini(&dist->pool);
+        dist->pool.piece_bytes = header->wait_ns;
+    }
+}
+
+mxn_owner_piece *mxn__owner_find(const mxn_owner *owner, const mxn_wire *header,
+                                 mxn_owner_part **part)
+{
+    *part = header->slot < owner->slot_count ? owner->slot_parts[header->slot] : NULL;
+    if (*part == NULL || (*part)->of.key != header->key || (*part)->of.store != header->store) {
+        *part = NULL;
+        return NULL;
+    }
+    return owner->slots[header->slot];
+}
+
+void mxn__owner_free_part(mxn_owner_part *part)
+{
+    if (part == NULL) {
+        return;
+    }
+    const uint32_t workers = part->dist->worker_count;
+    if (part->pieces != NULL) {
+        mxn__round_free(part);
+    }
+    for (int i = 0; i < 2; i++) {
+        mxp__free(part->values[i], part->bytes == 0 ? 1 : part->bytes);
+    }
+    mxp__free(part->wide, (part->of.elements + 1) * sizeof *part->wide);
+    mxp__free(part->here_ns, workers * sizeof *part->here_ns);
+    mxp__free(part->here, workers * sizeof *part->here);
+    mxp__free(part->arrivals, part->piece_count * (size_t)workers * sizeof *part->arrivals);
+    mxp__free(part->pieces, part->piece_count * sizeof *part->pieces);
+    mxp__strfree(part->name);
+    mxp__free(part, sizeof *part);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Room of an owner. Headers are never held back, so all of a round come; bodies are received when
+// there is room, the oldest round first.
+//
+// Without a limit on what is held, a body is under way already when its receive is posted, so
+// whatever is posted ends by itself. With a limit a batch is opened when all of its headers have
+// been seen, and its bodies are asked for then (GRANT): so whatever is opened ends, whichever order
+// workers push in.
+#include <assert.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/os/os.h"
+#include "runtime/kvstore/dist_owner.h"
+#include "runtime/kvstore/dist_record.h"
+
+// ---- lists -------------------------------------------------------------------------------------
+// By age; those of one batch in the order in which they came.
+static void add_wanted(mxn_arrival_list *list, mxn_arrival_of *arrival)
+{
+    mxn_arrival_of *after = list->last;
+    while (after != NULL && after->age > arrival->age) {
+        after = after->before;
+    }
+    arrival->before = after;
+    arrival->next = after == NULL ? list->first : after->next;
+    if (arrival->next == NULL) {
+        list->last = arrival;
+    } else {
+        arrival->next->before = arrival;
+    }
+    if (after == NULL) {
+        list->first = arrival;
+    } else {
+        after->next = arrival;
+    }
+}
+
+void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
+                    uint64_t batch_bytes)
+{
+    mxn_owner *owner = arrival->dist->owner;
+    if (batch->seen++ == 0) {
+        batch->number = ++owner->batches;
+    }
+    assert(batch->seen <= batch_count);
+    arrival->age = batch->number;
+    if (arrival->dist->config.owner_held_bytes == 0) {
+        add_wanted(&owner->wanted, arrival);
+        return;
+    }
+    mxn__list_add(&batch->bodies, arrival);
+    if (batch->seen < batch_count) {
+        return;
+    }
+    batch->bytes = batch_bytes;
+    batch->next = NULL;
+    if (owner->ready_last == NULL) {
+        owner->ready = batch;
+    } else {
+        owner->ready_last->next = batch;
+    }
+    owner->ready_last = batch;
+}
+
+void mxn__room_close(mxn_owner *owner, mxn_batch *batch)
+{
+    if (batch->is_open) {
+        owner->open_bytes -= batch->bytes;
+    }
+    *batch = (mxn_batch){0};
+}
+
+// ---- bodies ------------------------------------------------------------------------------------
+static void body_is_here(mxn_ticket *ticket, int error)
+{
+    mxn_arrival_of *arrival = ticket->context;
+    mxn_dist *dist = arrival->dist;
+    dist->owner->inflight_bytes -= arrival->header.bytes;
+    if (error != MXP_OK) {
+        if (!dist->has_failed_all) {
+            mxn__dist_lose(dist, arrival->peer, "a value could not be received from it");
+        }
+        return;  // freed with the owner
+    }
+    dist->owner->in_bytes += arrival->header.bytes;
+    if (arrival->piece == NULL) {
+        mxn__owner_free_arrival(arrival);
+    } else if (arrival->header.kind == MXN_WIRE_INIT) {
+        mxn__owner_reply(arrival, 0, 0);
+    } else {
+        mxn__record_arrival(arrival);
+        mxn__round_here(arrival);
+    }
+}
+
+static bool has_place(mxn_arrival_of *arrival)
+{
+    if (arrival->into == NULL) {
+        arrival->held = mxn__pool_take(&arrival->dist->pool, arrival->header.bytes);
+        arrival->into = arrival->held == NULL ? NULL : arrival->held->data;
+    }
+    return arrival->into != NULL;
+}
+
+void mxn__room_receive(mxn_arrival_of *arrival)
+{
+    mxn_dist *dist = arrival->dist;
+    if (!has_place(arrival)) {
+        mxn_dist_fail(dist, "an owner has no memory for what is pushed to it");
+        return;
+    }
+    arrival->state = MXN_ARRIVAL_RECEIVING;
+    arrival->begin_ticks = mxp_ticks();
+    arrival->ticket = (mxn_ticket){.done = body_is_here, .context = arrival};
+    dist->owner->inflight_bytes += arrival->header.bytes;
+    if (dist->transport->ops->receive(dist->transport, arrival->peer, &arrival->header,
+                                      arrival->into, &arrival->ticket) != MXP_OK) {
+        dist->owner->inflight_bytes -= arrival->header.bytes;
+        mxn__dist_lose(dist, arrival->peer, mxp_last_error());
+    }
+}
+
+static void grant(mxn_arrival_of *arrival)
+{
+    mxn_wire header = mxn__wire(MXN_WIRE_GRANT);
+    header.key = arrival->header.key;
+    header.slot = arrival->header.slot;
+    header.store = arrival->header.store;
+    header.round = arrival->header.round;
+    mxn__dist_send(arrival->dist, arrival->peer, &header, NULL);
+}
+
+static void open_batch(mxn_owner *owner)
+{
+    mxn_batch *batch = owner->ready;
+    owner->ready = batch->next;
+    owner->ready_last = owner->ready == NULL ? NULL : owner->ready_last;
+    batch->is_open = true;
+    owner->open_bytes += batch->bytes;
+    for (mxn_arrival_of *at; (at = mxn__list_take(&batch->bodies)) != NULL;) {
+        add_wanted(&owner->wanted, at);
+    }
+}
+
+bool mxn__room_pump(mxn_dist *dist)
+{
+    mxn_owner *owner = dist->owner;
+    bool any = false;
+    while (owner->ready != NULL &&
+           (owner->open_bytes == 0 ||
+            owner->open_bytes + owner->ready->bytes <= dist->config.owner_held_bytes)) {
+        open_batch(owner);
+        any = true;
+    }
+    while (
+        owner->wanted.first != NULL &&
+        (owner->inflight_bytes == 0 || owner->inflight_bytes + owner->wanted.first->header.bytes <=
+                                           dist->config.owner_inflight_bytes)) {
+        mxn_arrival_of *arrival = mxn__list_take(&owner->wanted);
+        mxn__room_receive(arrival);
+        if ((arrival->header.flags & MXN_WIRE_ASKED) != 0) {
+            grant(arrival);
+        }
+        any = true;
+    }
+    return any;
+}

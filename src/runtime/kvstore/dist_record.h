@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profile learns of a distributed store, by the names of docs/distributed-records.md.
+// Every function costs a load and a branch while nothing is recorded. The communication thread's.
+#ifndef MXN_KVSTORE_DIST_RECORD_H
+#define MXN_KVSTORE_DIST_RECORD_H
+
+#include <mxprof/record.h>
+
+#include "runtime/kvstore/dist_owner.h"
+
+// ---- workers -----------------------------------------------------------------------------------
+void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op);
+void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op);
+void mxn__record_barrier_begin(mxn_dist_op *op);
+void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op);
+// Of a piece; the header gets its flow. Messages are recorded on both ends or on neither.
+void mxn__record_begin(mxn_dist *dist, mxn_flight *flight, mxn_wire *header);
+void mxn__record_sent(mxn_dist *dist, mxn_flight *flight);
+void mxn__record_received(mxn_dist *dist, mxn_flight *flight);
+
+// ---- owners ------------------------------------------------------------------------------------
+void mxn__record_arrival(mxn_arrival_of *arrival);  // its value has come
+void mxn__record_add(const mxn_arrival_of *arrival, uint64_t begin_ticks, uint64_t end_ticks);
+void mxn__record_reply(mxn_arrival_of *arrival, mxn_wire *reply);
+void mxn__record_replied(const mxn_arrival_of *arrival);
+void mxn__record_round(mxn_owner_part *part);
+void mxn__record_async_round(mxn_owner_part *part, const mxn_gather *gather);
+void mxn__record_counters(mxn_dist *dist);
+
+#endif
