@@ -6,6 +6,7 @@ function(mxp_objects name flags)
     list(FILTER sources EXCLUDE REGEX "/backend/dnnl/")
   endif()
   list(FILTER sources EXCLUDE REGEX "/op/kernels/")  # compiled once per width (Kernels.cmake)
+  list(FILTER sources EXCLUDE REGEX "/kvstore/mpi/")  # a library of its own (Mpi.cmake)
   list(FILTER sources EXCLUDE REGEX "/profiler/(analysis|collect)/")  # libraries of their own
   add_library(mxp_${name} OBJECT ${sources})
   target_include_directories(mxp_${name} PRIVATE

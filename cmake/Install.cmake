@@ -29,6 +29,9 @@ endif()
 if(TARGET mxnet_shared)
   install(TARGETS mxnet_shared EXPORT mxnetTargets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT runtime_development)
+  if(TARGET mxnet_mpi)
+    install(TARGETS mxnet_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  endif()
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime_development
     FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN mxprof EXCLUDE)
   install(EXPORT mxnetTargets NAMESPACE mxprof:: DESTINATION ${package_dir}

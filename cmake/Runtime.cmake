@@ -20,6 +20,8 @@ mxp_link_shared(mxnet_shared src/runtime/libmxnet.map)
 add_library(mxnet_static STATIC $<TARGET_OBJECTS:mxp_runtime> ${mxp_wide_objects})
 target_link_libraries(mxnet_static INTERFACE mxprof_static m ${mxp_kernel_libraries} ${mxp_json_library})
 
+include(cmake/Mpi.cmake)
+
 # ---- Python ------------------------------------------------------------------------------------
 # The extension of the package in python/, for the interpreter found; it looks its functions up in
 # the library that the package loads. Without Python's headers the package uses ctypes.

@@ -88,6 +88,9 @@ typedef struct mxn_transport_ops {
     // failed: then tickets that are not done are forgotten. Collective where the engine below needs
     // that (MPI_Finalize). By the communication thread.
     void (*close)(mxn_transport *transport, bool failed);
+    // Ends all processes of the job, this one with the code: by any thread, whatever the
+    // communication thread does. It may return. Null: nobody can, each ends by itself.
+    void (*end_job)(mxn_transport *transport, int code);
 } mxn_transport_ops;
 
 // The head of every transport's own struct.
