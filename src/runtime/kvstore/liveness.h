@@ -56,7 +56,7 @@ typedef struct mxn_liveness_setup {
     void (*snapshot)(void *context, const char *path, double last_ms);  // null path: the next name
     void (*end)(void *context, int code);  // of the whole job; the process exits if it returns
     // Times; zeros are the defaults, which environment variables change.
-    double beat_s;  // 1
+    double beat_s;  // 1, or a fifth of a shorter silence_s
     double silence_s;  // 10, MXNET_KVSTORE_SILENCE_S: who says nothing for so long is gone
     double grace_s;  // 0.8, MXNET_KVSTORE_GRACE
     double start_s;  // 60, MXNET_KVSTORE_START_TIMEOUT: by then all must have connected
@@ -66,7 +66,9 @@ typedef struct mxn_liveness_setup {
 // no time. MXP_EIO: no socket; the text says which and why. MXP_ENOMEM.
 int mxn__liveness_open_head(const mxn_liveness_setup *setup, mxn_live_address *address,
                             mxn_liveness **liveness);
-// Returns when everybody has connected. MXP_ESTATE: somebody has not within the time, or has died.
+// Whether everybody has connected, or the job has failed. By the head.
+bool mxn__liveness_is_settled(const mxn_liveness *liveness);
+// Returns when that is so. MXP_ESTATE: somebody has not within the time, or has died.
 int mxn__liveness_wait(mxn_liveness *liveness);
 // Everybody else's: connects, and waits as the head does. MXP_EIO: it cannot be reached, or did not
 // take us; the text has its address. MXP_ESTATE as above.

@@ -40,8 +40,10 @@ static int read_seconds(const char *variable, double fallback, double *seconds)
 
 static int read_times(mxn_liveness_setup *setup)
 {
-    setup->beat_s = setup->beat_s > 0 ? setup->beat_s : 1;
     int error = read_seconds("MXNET_KVSTORE_SILENCE_S", 10, &setup->silence_s);
+    // Who may be silent for a short time only must be heard more often.
+    double beat_s = setup->silence_s > 0 && setup->silence_s < 5 ? setup->silence_s / 5 : 1;
+    setup->beat_s = setup->beat_s > 0 ? setup->beat_s : beat_s;
     if (error == MXP_OK) {
         error = read_seconds("MXNET_KVSTORE_GRACE", 0.8, &setup->grace_s);
     }
@@ -117,10 +119,16 @@ int mxn__liveness_open_head(const mxn_liveness_setup *setup, mxn_live_address *a
     return MXP_OK;
 }
 
+bool mxn__liveness_is_settled(const mxn_liveness *liveness)
+{
+    assert(liveness->is_head);
+    return mxp_atomic_load_acquire(&liveness->is_settled) != 0;  // pairs with mxn__live_settle
+}
+
 int mxn__liveness_wait(mxn_liveness *liveness)
 {
     assert(liveness->is_head);
-    while (mxp_atomic_load_acquire(&liveness->is_settled) == 0) {  // pairs with mxn__live_settle
+    while (!mxn__liveness_is_settled(liveness)) {
         mxp__os_word_wait(&liveness->is_settled, 0);
     }
     return mxn__liveness_has_failed(liveness)

@@ -290,7 +290,8 @@ static void look_for_missing(mxn_liveness *liveness, uint64_t now_ns)
 static void look_for_silent(mxn_liveness *liveness, uint64_t now_ns)
 {
     uint64_t silence_ns = (uint64_t)(liveness->setup.silence_s * 1e9);
-    bool overslept = now_ns - liveness->turned_ns > silence_ns / 2;
+    uint64_t beat_ns = (uint64_t)(liveness->setup.beat_s * 1e9);
+    bool overslept = now_ns - liveness->turned_ns > beat_ns + silence_ns / 2;
     if (silence_ns == 0 || liveness->awaited > 0) {
         return;
     }
