@@ -67,6 +67,9 @@ static void path_of(char path[PATH_BYTES], const char *name)
 static void die(void)
 {
     char path[PATH_BYTES];
+    while (strcmp(own.how, "stall") == 0) {
+        pause();
+    }
     path_of(path, "died");
     FILE *file = fopen(path, "w");
     fprintf(file, "%llu", (unsigned long long)mxp__os_monotonic_ns());
@@ -295,6 +298,9 @@ void death_set_part(const death_scene *scene, const char *where)
     setenv("MXNET_KVSTORE_GRACE", "0.3", 1);
     setenv("MXNET_KVSTORE_START_TIMEOUT", "3", 1);
     setenv("MXNET_KVSTORE_SILENCE_S", "2", 1);
+    bool stalls = strcmp(scene->how, "stall") == 0;
+    setenv("MXNET_KVSTORE_STALL_S", stalls ? "1" : "60", 1);
+    setenv("MXNET_KVSTORE_TIMEOUT_S", stalls ? "1" : "0", 1);
 }
 
 void death_take_part(void)
@@ -388,6 +394,22 @@ void death_check(const death_scene *scene, const char *where, const char *said)
         const char *does = strcmp(scene->moment, "barrier") == 0 ? "in barrier" : "of key 'w1'";
         if (count_of(said, does) == 0) {
             fail_msg("nobody says '%s': '%s'", does, said);
+        }
+    }
+}
+
+void death_check_stall(const char *said)
+{
+    const char *line = strstr(said, "mxnet: key 'w1' round ");
+    if (line == NULL || count_of(said, " waits for worker 1 (last heard 0.") != 1) {
+        fail_msg("no word of what waits: '%s'", said);
+    }
+    for (int i = 0; i < DEATH_PROCESSES; i++) {
+        static const char *const all[DEATH_PROCESSES] = {"worker 0", "worker 1", "server 0"};
+        char end[128];
+        snprintf(end, sizeof end, "(MXNET_KVSTORE_TIMEOUT_S); this was %s", all[i]);
+        if (count_of(said, end) != 1) {
+            fail_msg("%s does not say why it ends: '%s'", all[i], said);
         }
     }
 }

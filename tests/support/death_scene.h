@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct death_scene {
-    const char *how;  // kill exit0 exit1 abort fault end stop
+    const char *how;  // kill exit0 exit1 abort fault end stop; stall: see below
     const char *victim;  // "head" (worker 0), "worker" (worker 1), "server"
     const char *moment;  // what the others do: push pull barrier start
 } death_scene;
@@ -28,6 +28,10 @@ void death_set_part(const death_scene *scene, const char *folder);
 // Fails the test unless every survivor has said one line of the victim within the time, and every
 // profile can be read. `said`: what all have printed.
 void death_check(const death_scene *scene, const char *folder, const char *said);
+
+// The scene {"stall", "worker", "push"}: worker 1 lives and pushes no more. Worker 0 says so after
+// a second, which is the limit of the job, too.
+void death_check_stall(const char *said);
 
 // Runs `start` in a new process group with stdout and stderr into *said (free it), and ends the
 // group after the limit. The exit code, -1 after the limit.

@@ -144,7 +144,8 @@ static void believe(mxn_liveness *liveness, uint64_t now_ns)
 
 static int wait_ms(mxn_liveness *liveness, uint64_t now_ns)
 {
-    uint64_t until_ns = liveness->beat_ns;
+    uint64_t until_ns = liveness->beat_ns, silent_ns = mxn__live_silent_ns(liveness);
+    until_ns = silent_ns < until_ns ? silent_ns : until_ns;
     mxp__lock(&liveness->lock);
     if (liveness->suspected_ns != 0 && liveness->suspected_ns < until_ns) {
         until_ns = liveness->suspected_ns;
@@ -175,6 +176,8 @@ static void *watch_all(void *argument)
         if (now_ns >= liveness->beat_ns) {
             mxn__live_beat(liveness, now_ns);
             liveness->beat_ns = now_ns + (uint64_t)(liveness->setup.beat_s * 1e9);
+        } else if (now_ns >= mxn__live_silent_ns(liveness)) {
+            mxn__live_look_for_silent(liveness, now_ns);
         }
         liveness->turned_ns = now_ns;
     }

@@ -82,6 +82,8 @@ void mxn__live_accept(mxn_liveness *liveness);
 void mxn__live_hear_pending(mxn_liveness *liveness, uint32_t index);
 void mxn__live_hear(mxn_liveness *liveness, uint32_t index);
 void mxn__live_beat(mxn_liveness *liveness, uint64_t now_ns);
+void mxn__live_look_for_silent(mxn_liveness *liveness, uint64_t now_ns);
+uint64_t mxn__live_silent_ns(const mxn_liveness *liveness);  // when the head counts as silent
 void mxn__live_obey(mxn_liveness *liveness, const mxn_live_request *request);
 void mxn__live_settle(mxn_liveness *liveness);
 void mxn__live_watch(mxn_liveness *liveness, int fd, uint64_t tag);

@@ -287,7 +287,7 @@ static void look_for_missing(mxn_liveness *liveness, uint64_t now_ns)
 }
 
 // A thread that itself did not run for a while (a stopped process, a machine asleep) blames nobody.
-static void look_for_silent(mxn_liveness *liveness, uint64_t now_ns)
+void mxn__live_look_for_silent(mxn_liveness *liveness, uint64_t now_ns)
 {
     uint64_t silence_ns = (uint64_t)(liveness->setup.silence_s * 1e9);
     uint64_t beat_ns = (uint64_t)(liveness->setup.beat_s * 1e9);
@@ -311,6 +311,18 @@ static void look_for_silent(mxn_liveness *liveness, uint64_t now_ns)
     }
 }
 
+// All have heard the head's last beat at the same time, and must not wait for their own next one:
+// the first to end would be taken for the dead by those who have not noticed yet.
+uint64_t mxn__live_silent_ns(const mxn_liveness *liveness)
+{
+    const mxn_live_other *head = &liveness->others[0];
+    if (liveness->is_head || !head->is_here || liveness->setup.silence_s <= 0 ||
+        liveness->end_ns != 0) {
+        return UINT64_MAX;
+    }
+    return head->link.heard_ns + (uint64_t)(liveness->setup.silence_s * 1e9) + 1;
+}
+
 void mxn__live_beat(mxn_liveness *liveness, uint64_t now_ns)
 {
     char doing[MXN_LIVENESS_TEXT_BYTES];
@@ -320,5 +332,5 @@ void mxn__live_beat(mxn_liveness *liveness, uint64_t now_ns)
         expire_pending(liveness, now_ns);
         look_for_missing(liveness, now_ns);
     }
-    look_for_silent(liveness, now_ns);
+    mxn__live_look_for_silent(liveness, now_ns);
 }

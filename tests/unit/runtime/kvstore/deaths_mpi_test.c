@@ -17,8 +17,7 @@ static const char *self;
 
 static void start(void *context)
 {
-    const death_scene *scene = context;
-    (void)scene;
+    (void)context;
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     execlp("mpirun", "mpirun", "--oversubscribe", "--bind-to", "none", "--mca",
@@ -51,6 +50,19 @@ static void survivors_name_the_dead_and_nothing_hangs(void **state)
     }
 }
 
+static void stall_is_told_and_ends_the_job_after_its_limit(void **state)
+{
+    (void)state;
+    death_scene scene = {"stall", "worker", "push"};
+    char folder[] = "deaths-XXXXXX", where[4200], *said;
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(realpath(folder, where));
+    death_set_part(&scene, where);
+    assert_int_equal(death_run(start, &scene, &said), 70);
+    death_check_stall(said);
+    free(said);
+}
+
 // The plug-in lies beside the library that asks for it, here beside this program.
 static bool link_beside(const char *name)
 {
@@ -73,6 +85,7 @@ int main(int argument_count, char **arguments)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(survivors_name_the_dead_and_nothing_hangs),
+        cmocka_unit_test(stall_is_told_and_ends_the_job_after_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
