@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which transport a process has follows from how it was started.
-#include "base/fail.h"
 #include "base/setting.h"
 #include "runtime/kvstore/transport.h"
 
@@ -19,8 +18,7 @@ static bool is_started_by_mpi(void)
 int mxn__transport_open(mxn_transport **transport)
 {
     if (is_started_by_mpi()) {
-        return mxp__fail(MXP_ENOTSUP, "this process was started by MPI, of which this build has no "
-                                      "transport");
+        return mxn__transport_open_mpi(transport);
     }
     if (mxp__setting_text("DMLC_ROLE") != NULL) {
         return mxn__transport_open_processes(transport);

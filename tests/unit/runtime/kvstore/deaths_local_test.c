@@ -58,7 +58,7 @@ static void start(void *context)
                                          : -1;
         for (int i = 0; i < STARTED; i++) {
             if (processes[i] == ended) {
-                printf("ended %s %d\n", roles[i], code);
+                printf("ended with %d: %s\n", code, roles[i]);
             }
         }
     }
@@ -83,7 +83,7 @@ static char *play(const death_scene *scene)
     assert_non_null(realpath(folder, where));
     death_set_part(scene, where);
     int code = death_run(start, NULL, &said);
-    if (code != 0 || count_of(said, "ended ") != STARTED) {
+    if (code != 0 || count_of(said, "ended with ") != STARTED) {
         fail_msg("%s, %s in %s: ended with %d: %s", scene->how, scene->victim, scene->moment, code,
                  said);
     }
@@ -101,7 +101,7 @@ static void survivors_name_the_dead_and_exit_with_70(void **state)
     for (uint32_t i = 0; i < count; i++) {
         char *said = play(&scenes[i]);
         bool is_late = strcmp(scenes[i].moment, "start") != 0;
-        int of_70 = count_of(said, " 70\n"), of_0 = count_of(said, " 0\n");
+        int of_70 = count_of(said, "ended with 70:"), of_0 = count_of(said, "ended with 0:");
         int own_0 = strcmp(scenes[i].how, "exit0") == 0 ? 1 : 0;
         if ((is_late && of_70 != STARTED - 1) || of_0 != own_0) {
             fail_msg("%s, %s in %s: %s", scenes[i].how, scenes[i].victim, scenes[i].moment, said);
@@ -115,7 +115,7 @@ static void stall_is_told_and_ends_the_job_after_its_limit(void **state)
     (void)state;
     char *said = play(&(death_scene){"stall", "worker", "push"});
     death_check_stall(said);
-    assert_int_equal(count_of(said, " 70\n"), STARTED);
+    assert_int_equal(count_of(said, "ended with 70:"), STARTED);
     free(said);
 }
 
