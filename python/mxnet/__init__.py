@@ -19,6 +19,7 @@ from . import initializer, lr_scheduler, optimizer
 from . import initializer as init
 from . import kvstore
 from . import kvstore as kv
+from . import kvstore_server
 from . import io
 from . import gluon
 from . import rnn
@@ -37,10 +38,12 @@ __version__ = libinfo.__version__
 __all__ = [
     "AttrScope", "Context", "Device", "MXNetError", "Monitor", "attribute", "autograd", "base", "callback", "context", "cpu", "cpu_pinned", "cuda",
     "current_context", "current_device", "device", "engine", "executor", "gluon", "gpu", "gpu_memory_info",
-    "init", "initializer", "io", "is_np_array", "is_np_shape", "kv", "kvstore", "libinfo", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
+    "init", "initializer", "io", "is_np_array", "is_np_shape", "kv", "kvstore", "kvstore_server", "libinfo", "lr_scheduler", "metric", "mod", "model", "module", "mon", "monitor",
     "name", "nd", "ndarray", "np", "np_array", "np_shape", "npx", "num_gpus", "numpy", "numpy_extension",
     "operator", "optimizer", "profiler", "random", "rnn", "runtime", "set_np_shape", "sym", "symbol",
     "test_utils", "use_np", "use_np_array", "use_np_shape", "util", "visualization", "viz", "waitall"]
 
 __getattr__ = refusing(__name__)
 _names.tidy(__name__)
+
+kvstore_server.run_role()

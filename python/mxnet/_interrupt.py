@@ -74,6 +74,8 @@ def shut_down(library: ctypes.CDLL) -> None:
     profile is written here.
     """
     interrupted = _ends_interrupted()
+    if getattr(sys, "last_type", None) is not None:
+        library.MXKVStoreAbandon(b"this process ended with an exception")
     if interrupted:
         library.MXEngineDropPending()
     library.MXNotifyShutdown()

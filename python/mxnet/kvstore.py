@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Key-value stores: arrays by key, summed over devices, updated by an optimizer."""
+"""Key-value stores: arrays by key, summed over devices or processes, updated by an optimizer."""
 from __future__ import annotations
 
 import ctypes
@@ -7,10 +7,15 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import ndarray as nd
 from . import optimizer as opt
+from . import profiler
 from ._array import BaseArray
-from .base import _LIB, KVStoreHandle, MXNetError, c_handle_array, check_call, mx_uint
+from .base import _LIB, KVStoreHandle, MXNetError, c_handle_array, c_str, check_call, mx_uint
+from .kvstore_server import KVStoreServer, is_worker, pickled
+from .optimizer.text import NoText, change_text
 
 Key = Union[int, str]
+
+_CONTROLLER, _SAVE_STATES, _LOAD_STATES = 0, 16, 17  # commands to servers
 
 _NUMBER_UPDATER = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _TEXT_UPDATER = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -193,17 +198,63 @@ class KVStore:
             return True
         raise MXNetError(f"Unknown capability: {capability}")
 
-    def _barrier(self) -> None:
+    def barrier(self) -> None:
+        """Waits until all workers are here, with what each has pushed."""
         check_call(_LIB.MXKVStoreBarrier(self.handle))
+
+    _barrier = barrier
+
+    def _send_command_to_servers(self, head: int, body: str) -> None:
+        check_call(_LIB.MXKVStoreSendCommmandToServers(self.handle, ctypes.c_int(head), c_str(body)))
+
+
+class DistKVStore(KVStore):
+    """A store of several processes: sums are made, and optimizers run, on servers, or inside the workers
+    where there are none (docs/distributed.md)."""
+
+    def set_optimizer(self, optimizer: opt.Optimizer) -> None:
+        """What servers update with from now on. They are sent a text, of which they make an equal one."""
+        if not isinstance(optimizer, opt.Optimizer):
+            raise AttributeError(f"set_optimizer: {type(optimizer).__name__} is no optimizer")
+        try:
+            text = opt.optimizer_text(optimizer)
+        except NoText as reason:
+            text = pickled(optimizer, reason)
+        self._send_command_to_servers(_CONTROLLER, text)
+
+    def _change_optimizer(self, **settings: float) -> None:
+        """Arguments of the servers' optimizer from the next update on."""
+        self._send_command_to_servers(_CONTROLLER, change_text(settings))
+
+    def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
+        """Gathers the states of all servers to a file of worker 0; other workers write none."""
+        if dump_optimizer:
+            raise NotImplementedError("dump_optimizer: files have the states alone")
+        self._send_command_to_servers(_SAVE_STATES, fname)
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Gives servers the states of a file of worker 0."""
+        self._send_command_to_servers(_LOAD_STATES, fname)
+
+    def set_gradient_compression(self, compression_params: Dict[str, Any]) -> None:
+        """An error: gradients are not compressed yet."""
+        raise MXNetError("Gradient compression is not there yet: gradients are sent as they are")
 
 
 KVStoreBase = KVStore
 
 
 def create(name: str = "local") -> KVStore:
-    """A store of this process: 'local' or 'device', which differ on GPUs alone."""
+    """A store of this process: 'local' or 'device', which differ on GPUs alone; or one of several: 'dist_sync',
+    'dist_device_sync', 'dist_async'."""
     if not isinstance(name, str):
         raise TypeError("name must be a string")
     handle = KVStoreHandle()
     check_call(_LIB.MXKVStoreCreate(name.encode(), ctypes.byref(handle)))
-    return KVStore(handle)
+    if "dist" not in name.lower():
+        return KVStore(handle)
+    store = DistKVStore(handle)
+    profiler.set_kvstore_handle(handle)
+    if is_worker():
+        KVStoreServer(store).listen()
+    return store

@@ -33,11 +33,12 @@ class Trainer:
                  kvstore: Any = "device", compression_params: Any = None,
                  update_on_kvstore: Optional[bool] = None) -> None:
         is_known = kvstore is None or isinstance(kvstore, kv.KVStore) or (
-            isinstance(kvstore, str) and kvstore.lower().startswith(("device", "local")))
+            isinstance(kvstore, str) and (kvstore.lower().startswith(("device", "local"))
+                                          or "dist" in kvstore.lower()))
         if not is_known or compression_params is not None:
             raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
-                             "gradients stay in this process; valid are 'device', 'local', a KVStore and "
-                             "None, without compression")
+                             "valid are 'device', 'local', 'dist_sync', 'dist_device_sync', 'dist_async', a "
+                             "KVStore and None, without compression")
         if kvstore is None and update_on_kvstore:
             raise ValueError("Trainer: update_on_kvstore=True, and kvstore is None: there is no store")
         values: Any = params.values() if isinstance(params, dict) else params
@@ -54,6 +55,7 @@ class Trainer:
         self._has_store = False  # whether what follows is decided
         self._kvstore: Any = None  # a kv.KVStore, once one is needed
         self._update_on_kvstore: Optional[bool] = None
+        self._sent_scale: Optional[float] = None  # rescale_grad of an optimizer on servers
 
     def _make_optimizer(self, optimizer: Any, settings: Optional[Dict[str, Any]]) -> opt.Optimizer:
         if isinstance(optimizer, opt.Optimizer):
@@ -74,6 +76,8 @@ class Trainer:
 
     def set_learning_rate(self, lr: float) -> None:
         self._optimizer.set_learning_rate(lr)
+        if self._has_store and self._is_on_servers:
+            self._kvstore._change_optimizer(learning_rate=lr)
 
     # ---- the store -----------------------------------------------------------------------------
     def _init_kvstore(self) -> None:
@@ -83,17 +87,29 @@ class Trainer:
         devices = max([len(parameter.list_ctx()) for parameter in self._params], default=1)
         store = self._store_asked
         if isinstance(store, str):
-            store = kv.create(store) if devices > 1 else None
+            store = kv.create(store) if devices > 1 or "dist" in store.lower() else None
         if store is not None:
+            self._update_on_kvstore = self._updates_on(store)
+            is_dist = isinstance(store, kv.DistKVStore)
+            if self._update_on_kvstore and is_dist:  # before any worker can push: init waits for all
+                store.set_optimizer(self._optimizer)
+                self._sent_scale = self._optimizer.rescale_grad
             for index, parameter in enumerate(self._params):
                 values = parameter.list_data()
                 store.broadcast(index, values[0], values)
-            self._update_on_kvstore = self._updates_on(store)
-            if self._update_on_kvstore:
+            if self._update_on_kvstore and not is_dist:
                 store.set_optimizer(self._optimizer)
         self._kvstore, self._has_store = store, True
 
+    @property
+    def _is_on_servers(self) -> bool:
+        return bool(self._update_on_kvstore) and isinstance(self._kvstore, kv.DistKVStore)
+
     def _updates_on(self, store: kv.KVStore) -> bool:
+        if "_async" in store.type:
+            if self._update_asked is False:
+                raise ValueError("Please set update_on_kvstore=True when training in async mode.")
+            return True
         if self._update_asked is not None:
             return self._update_asked
         if store.type == "local" and any(value.size > _LARGE for parameter in self._params
@@ -126,10 +142,15 @@ class Trainer:
     def _update_by_store(self, batch_size: int, ignore_stale_grad: bool) -> None:
         self._begin_update(batch_size, ignore_stale_grad)
         self._optimizer.use_copy(0)
+        if self._is_on_servers and self._sent_scale != self._optimizer.rescale_grad:
+            self._sent_scale = self._optimizer.rescale_grad
+            self._kvstore._change_optimizer(rescale_grad=self._sent_scale)
         for index, parameter in enumerate(self._params):
             values = parameter.list_data()
             if parameter.grad_req == "null" or not any(value._fresh_grad for value in values):
                 continue
+            if self._is_on_servers:
+                self._optimizer._update_count(index)  # as servers do: a schedule tells its rate by it
             with profiler.scope(parameter.scope, append_mode=False):
                 self._kvstore.pushpull(index, parameter.list_grad(), out=values, priority=-index)
             for value in values:
@@ -200,6 +221,9 @@ class Trainer:
     def save_states(self, fname: str) -> None:
         """Writes the optimizer's states, on the first device, to a file."""
         self._optimizer.use_copy(0)
+        if self._is_on_servers:
+            self._kvstore.save_optimizer_states(fname)
+            return
         if self._update_on_kvstore:
             states = [self._kvstore._updater.states.get(index) for index in range(len(self._params))]
         else:
@@ -208,6 +232,12 @@ class Trainer:
 
     def load_states(self, fname: str) -> None:
         """Reads what `save_states` wrote, for the same parameters."""
+        is_dist = isinstance(self._store_asked, kv.DistKVStore) or "dist" in str(self._store_asked)
+        if is_dist:
+            self._init_kvstore()
+        if self._is_on_servers:
+            self._kvstore.load_optimizer_states(fname)
+            return
         loaded = opt.load_states(fname, self._optimizer, len(self._params))
         self._init_kvstore()
         if self._update_on_kvstore:

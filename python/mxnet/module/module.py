@@ -272,17 +272,25 @@ class Module(BaseModule):
         if self.optimizer_initialized and not force_init:
             self.logger.warning("optimizer already initialized, ignoring...")
             return
+        self._kvstore = self._store(kvstore)
+        self._update_on_kvstore = self._kvstore is not None
+        is_dist = isinstance(self._kvstore, kv.DistKVStore)
         if isinstance(optimizer, str):
-            settings = {"rescale_grad": 1.0 / self._batch_size(), **dict(optimizer_params)}
+            batch = self._batch_size() * (self._kvstore.num_workers if is_dist and "_async" not in self._kvstore.type
+                                          else 1)
+            settings = {"rescale_grad": 1.0 / batch, **dict(optimizer_params)}
             optimizer = opt.create(optimizer, **{"param_dict": self._multipliers(), **settings})
         optimizer.idx2name = dict(enumerate(self._param_names))
         self._optimizer = optimizer
-        self._kvstore = self._store(kvstore)
-        self._update_on_kvstore = self._kvstore is not None
         self._updater = opt.get_updater(optimizer)
+        if is_dist:  # before any worker can push: init waits for all
+            self._kvstore.set_optimizer(optimizer)
         if self._kvstore is not None:
             for number, name in enumerate(self._param_names):
                 self._kvstore.init(number, self._replicas[0].executor.arg_dict[name])
+                if is_dist:  # worker 0's count
+                    self._kvstore.pull(number, [item.executor.arg_dict[name] for item in self._replicas])
+        if self._kvstore is not None and not is_dist:
             self._kvstore.set_optimizer(optimizer)
         self.optimizer_initialized = True
         if self._states_file is not None:

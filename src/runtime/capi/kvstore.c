@@ -3,6 +3,7 @@
 #include "runtime/kvstore/kvstore.h"
 
 #include <mxnet/c_api.h>
+#include <stdlib.h>
 
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/kvstore_handle.h"
@@ -82,8 +83,8 @@ int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, c
     int error = mxn__kvstore_get(handle, &store);
     if (error == MXP_OK) {
         error = mxp__fail(MXP_ENOTSUP,
-                          "Gradient compression is not supported for this type of kvstore: what "
-                          "'%s' sums stays in this process",
+                          "Gradient compression is not supported for this type of kvstore: '%s' "
+                          "sends what it is given",
                           mxn_kvstore_type(store));
     }
     return mxn__api_end(&call, error);
@@ -93,13 +94,14 @@ int MXKVStoreBarrier(KVStoreHandle handle)
 {
     MXN_API_CALL();
     mxn_kvstore *store = NULL;
-    return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
+    int error = mxn__kvstore_get(handle, &store);
+    return mxn__api_end(&call, error == MXP_OK ? mxn_kvstore_barrier(store) : error);
 }
 
 int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before_exit)
 {
     MXN_API_CALL();
-    (void)barrier_before_exit;
+    (void)barrier_before_exit;  // there always is one
     mxn_kvstore *store = NULL;
     return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
 }
@@ -107,19 +109,21 @@ int MXKVStoreSetBarrierBeforeExit(KVStoreHandle handle, const int barrier_before
 int MXKVStoreSendCommmandToServers(KVStoreHandle handle, int cmd_id, const char *cmd_body)
 {
     MXN_API_CALL();
-    (void)cmd_id;
     mxn_kvstore *store = NULL;
     int error = mxn__kvstore_get(handle, &store);
-    return mxn__api_end(&call, error != MXP_OK ? error : mxn__check_given(cmd_body, "cmd_body"));
+    error = error == MXP_OK ? mxn__check_given(cmd_body, "cmd_body") : error;
+    return mxn__api_end(&call,
+                        error == MXP_OK ? mxn_kvstore_command(store, cmd_id, cmd_body) : error);
 }
 
 int MXKVStoreRunServer(KVStoreHandle handle, MXKVStoreServerController controller,
                        void *controller_handle)
 {
     MXN_API_CALL();
-    (void)controller, (void)controller_handle;
     mxn_kvstore *store = NULL;
-    return mxn__api_end(&call, mxn__kvstore_get(handle, &store));
+    int error = mxn__kvstore_get(handle, &store);
+    return mxn__api_end(
+        &call, error == MXP_OK ? mxn_kvstore_serve(store, controller, controller_handle) : error);
 }
 
 int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int *number,
@@ -129,15 +133,18 @@ int MXKVStoreGetNumDeadNode(KVStoreHandle handle, const int node_id, int *number
     (void)node_id, (void)timeout_sec;
     mxn_kvstore *store = NULL;
     int error = mxn__kvstore_get_for(handle, number, &store);
-    if (error == MXP_OK) {
-        *number = 0;
-    }
-    return mxn__api_end(&call, error);
+    return mxn__api_end(&call, error == MXP_OK ? mxn_kvstore_dead(store, number) : error);
 }
 
 int MXInitPSEnv(uint32_t num_vars, const char **keys, const char **vals)
 {
     MXN_API_CALL();
     int error = mxn__check_texts(num_vars, keys, "keys");
-    return mxn__api_end(&call, error != MXP_OK ? error : mxn__check_texts(num_vars, vals, "vals"));
+    error = error == MXP_OK ? mxn__check_texts(num_vars, vals, "vals") : error;
+    for (uint32_t i = 0; error == MXP_OK && i < num_vars; i++) {
+        error = setenv(keys[i], vals[i], 1) == 0
+                    ? MXP_OK
+                    : mxp__fail(MXP_EINVAL, "'%s' is no name of a variable", keys[i]);
+    }
+    return mxn__api_end(&call, error);
 }

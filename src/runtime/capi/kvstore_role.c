@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/package_call.h"
+#include "runtime/kvstore/kvstore.h"
 
 static int answer(const char *role, int *ret)
 {
@@ -32,4 +34,13 @@ int MXKVStoreIsSchedulerNode(int *ret)
 {
     MXN_API_CALL();
     return mxn__api_end(&call, answer("scheduler", ret));
+}
+
+int MXKVStoreAbandon(const char *why)
+{
+    int error = mxn__check_given(why, "why");
+    if (error == MXP_OK) {
+        mxn_kvstore_abandon_all(why);
+    }
+    return error == MXP_OK ? 0 : -1;
 }

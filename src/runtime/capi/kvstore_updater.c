@@ -77,7 +77,7 @@ static int set_updater(KVStoreHandle handle, MXKVStoreUpdater *of_number,
         object->of_number = of_number;
         object->of_text = of_text;
         object->context = context;
-        mxn_kvstore_set_updater(object->store, of_number != NULL ? update : NULL, object);
+        error = mxn_kvstore_set_updater(object->store, of_number != NULL ? update : NULL, object);
     }
     return error;
 }

@@ -147,21 +147,22 @@ int MXKVStorePullRowSparseEx(KVStoreHandle handle, uint32_t num, const char **ke
 }
 
 // ---- two lists ---------------------------------------------------------------------------------
-typedef int (*kv_input)(KVStoreHandle handle, mxn_kv_keys keys, NDArrayHandle *vals, int priority);
-
-static int init_with(KVStoreHandle handle, mxn_kv_keys keys, NDArrayHandle *vals, int priority)
+static int push_and_pull(KVStoreHandle handle, mxn_kv_keys vkeys, mxn_kv_keys okeys,
+                         NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
-    (void)priority;
-    return init(handle, keys, vals);
+    mxn_kvstore *store = NULL;
+    int error = check_arrays(&okeys, outs, "outs");
+    error = error == MXP_OK ? check(handle, &vkeys, vals, &store) : error;
+    return error == MXP_OK ? mxn_kvstore_pushpull(store, &vkeys, (mxn_array *const *)vals, &okeys,
+                                                  (mxn_array *const *)outs, priority)
+                           : error;
 }
 
-static int put_and_pull(KVStoreHandle handle, kv_input put, mxn_kv_keys vkeys, mxn_kv_keys okeys,
-                        NDArrayHandle *vals, NDArrayHandle *outs, int priority)
+static int init_and_pull(KVStoreHandle handle, mxn_kv_keys vkeys, mxn_kv_keys okeys,
+                         NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
     int error = check_arrays(&okeys, outs, "outs");
-    if (error == MXP_OK) {
-        error = put(handle, vkeys, vals, priority);
-    }
+    error = error == MXP_OK ? init(handle, vkeys, vals) : error;
     return error == MXP_OK ? pull(handle, okeys, outs, priority) : error;
 }
 
@@ -169,30 +170,30 @@ int MXKVStorePushPull(KVStoreHandle handle, mx_uint vnum, const int *vkeys, mx_u
                       const int *okeys, NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
     MXN_API_CALL();
-    return mxn__api_end(&call, put_and_pull(handle, push, numbers(vnum, vkeys),
-                                            numbers(onum, okeys), vals, outs, priority));
+    return mxn__api_end(&call, push_and_pull(handle, numbers(vnum, vkeys), numbers(onum, okeys),
+                                             vals, outs, priority));
 }
 
 int MXKVStorePushPullEx(KVStoreHandle handle, mx_uint vnum, const char **vkeys, mx_uint onum,
                         const char **okeys, NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
     MXN_API_CALL();
-    return mxn__api_end(&call, put_and_pull(handle, push, texts(vnum, vkeys), texts(onum, okeys),
-                                            vals, outs, priority));
+    return mxn__api_end(
+        &call, push_and_pull(handle, texts(vnum, vkeys), texts(onum, okeys), vals, outs, priority));
 }
 
 int MXKVStoreBroadcast(KVStoreHandle handle, mx_uint vnum, const int *vkeys, mx_uint onum,
                        const int *okeys, NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
     MXN_API_CALL();
-    return mxn__api_end(&call, put_and_pull(handle, init_with, numbers(vnum, vkeys),
-                                            numbers(onum, okeys), vals, outs, priority));
+    return mxn__api_end(&call, init_and_pull(handle, numbers(vnum, vkeys), numbers(onum, okeys),
+                                             vals, outs, priority));
 }
 
 int MXKVStoreBroadcastEx(KVStoreHandle handle, mx_uint vnum, const char **vkeys, mx_uint onum,
                          const char **okeys, NDArrayHandle *vals, NDArrayHandle *outs, int priority)
 {
     MXN_API_CALL();
-    return mxn__api_end(&call, put_and_pull(handle, init_with, texts(vnum, vkeys),
-                                            texts(onum, okeys), vals, outs, priority));
+    return mxn__api_end(
+        &call, init_and_pull(handle, texts(vnum, vkeys), texts(onum, okeys), vals, outs, priority));
 }

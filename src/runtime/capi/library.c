@@ -9,6 +9,7 @@
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/package_call.h"
 #include "runtime/engine/engine.h"
+#include "runtime/kvstore/kvstore.h"
 #include "runtime/parallel/thread_pool.h"
 #include "runtime/storage/storage.h"
 #include "runtime/tensor/resource.h"
@@ -86,6 +87,7 @@ int MXRandomSeedContext(int seed, int dev_type, int dev_id)
 int MXNotifyShutdown(void)
 {
     MXN_API_CALL();
+    mxn_kvstore_close_all();  // other workers may still need this process's owner
     return mxn__api_end(&call, mxn_engine_shutdown());
 }
 

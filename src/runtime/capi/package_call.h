@@ -13,6 +13,9 @@
 MXNET_DLL int MXEngineSetInterrupt(int (*wanted)(void), uintptr_t thread);
 // Operations that have not begun complete without running from now on, as after MXNotifyShutdown.
 MXNET_DLL int MXEngineDropPending(void);
+// The program ends with an error: stores over processes do not wait for the other workers, who
+// learn that this one has died.
+MXNET_DLL int MXKVStoreAbandon(const char *why);
 
 // MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
 // their graph: backward writes its gradient and continues to what it was made of. Recorded as

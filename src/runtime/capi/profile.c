@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/capi/api_call.h"
+#include "runtime/capi/kvstore_handle.h"
 #include "runtime/capi/object.h"
 #include "runtime/storage/storage.h"
 
@@ -22,27 +23,29 @@ static int answer(int error)
 }
 
 // ---- configuration, state, output -------------------------------------------------------------
-// MXP_OK if the call is for this process.
-static int check_process(int profile_process, KVStoreHandle kvstore)
+static int check_process(int profile_process)
 {
-    if (profile_process == WORKER) {
-        return MXP_OK;
-    }
-    if (profile_process != SERVER) {
-        return mxp__fail(MXP_EINVAL,
-                         "Invalid value for parameter profile_process: %d, valid values "
-                         "are 0 (worker), 1 (server)",
-                         profile_process);
-    }
+    return profile_process == WORKER || profile_process == SERVER
+               ? MXP_OK
+               : mxp__fail(MXP_EINVAL,
+                           "Invalid value for parameter profile_process: %d, valid values "
+                           "are 0 (worker), 1 (server)",
+                           profile_process);
+}
+
+// To the servers of a store.
+static int send(KVStoreHandle kvstore, const mxn_kv_profile *command)
+{
+    mxn_kvstore *store = NULL;
+    void *object = NULL;
     if (kvstore == NULL) {
         return mxp__fail(MXP_EHANDLE, "%s", null_kvstore);
     }
-    void *store = NULL;
-    if (mxn__object_get(MXN_OBJECT_KVSTORE, kvstore, "kvStoreHandle", &store) == MXP_OK) {
-        return mxp__fail(MXP_ENOTSUP, "profile_process 'server': a key-value store of one process "
-                                      "has no servers");
+    if (mxn__object_get(MXN_OBJECT_KVSTORE, kvstore, "kvStoreHandle", &object) != MXP_OK) {
+        return mxp__fail(MXP_EHANDLE, "no such kvstore: %p was not made by this library", kvstore);
     }
-    return mxp__fail(MXP_EHANDLE, "no such kvstore: %p was not made by this library", kvstore);
+    int error = mxn__kvstore_get(kvstore, &store);
+    return error == MXP_OK ? mxn_kvstore_profile(store, command) : error;
 }
 
 int MXSetProcessProfilerConfig(int num_params, const char *const *keys, const char *const *vals,
@@ -51,7 +54,9 @@ int MXSetProcessProfilerConfig(int num_params, const char *const *keys, const ch
     int error = mxp_session_configure_pairs(mxp_session_get(), num_params, keys, vals);
     if (error == MXP_ENOTSUP && kvstoreHandle != NULL) {
         // All pairs were good, and they are meant for servers.
-        error = check_process(SERVER, kvstoreHandle);
+        const mxn_kv_profile command = {
+            .code = MXN_KV_SET_CONFIG, .count = (uint32_t)num_params, .keys = keys, .values = vals};
+        error = send(kvstoreHandle, &command);
     }
     return answer(error);
 }
@@ -69,8 +74,11 @@ int MXSetProcessProfilerState(int state, int profile_process, KVStoreHandle kvSt
                                 "0 (stop), 1 (run)",
                                 state));
     }
-    int error = check_process(profile_process, kvStoreHandle);
-    if (error == MXP_OK) {
+    int error = check_process(profile_process);
+    if (error == MXP_OK && profile_process == SERVER) {
+        const mxn_kv_profile command = {.code = MXN_KV_SET_STATE, .value = state};
+        error = send(kvStoreHandle, &command);
+    } else if (error == MXP_OK) {
         mxp_session *session = mxp_session_get();
         error = state == 1 ? mxp_session_run(session) : mxp_session_stop(session);
         mxn_storage_census();
@@ -85,7 +93,11 @@ int MXSetProfilerState(int state)
 
 int MXProcessProfilePause(int paused, int profile_process, KVStoreHandle kvStoreHandle)
 {
-    int error = check_process(profile_process, kvStoreHandle);
+    int error = check_process(profile_process);
+    if (error == MXP_OK && profile_process == SERVER) {
+        const mxn_kv_profile command = {.code = MXN_KV_PAUSE, .value = paused};
+        return answer(send(kvStoreHandle, &command));
+    }
     return answer(error == MXP_OK ? mxp_session_pause(mxp_session_get(), paused) : error);
 }
 
@@ -96,7 +108,11 @@ int MXProfilePause(int paused)
 
 int MXDumpProcessProfile(int finished, int profile_process, KVStoreHandle kvStoreHandle)
 {
-    int error = check_process(profile_process, kvStoreHandle);
+    int error = check_process(profile_process);
+    if (error == MXP_OK && profile_process == SERVER) {
+        const mxn_kv_profile command = {.code = MXN_KV_DUMP, .value = finished};
+        return answer(send(kvStoreHandle, &command));
+    }
     return answer(error == MXP_OK ? mxp_session_dump(mxp_session_get(), finished) : error);
 }
 

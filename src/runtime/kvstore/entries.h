@@ -11,12 +11,14 @@ typedef struct mxn_kv_entry {
     struct mxn_kv_entry *same;  // another text of this hash
     char *text;  // null: the number is the key
     int number;
+    uint32_t place;  // of a store over processes: how many keys came before
     mxn_array *stored;
     mxn_array *merged;  // where sums are made; null before the first
     mxn_array **copies;  // of the values that are added to the first
     uint32_t copy_count;
-    uint32_t value_count;  // in the call that is under way; 0 between calls
-    uint32_t first, last;  // of these values
+    // In the call that is under way: whether a value of it was seen, its group, its latest value.
+    bool is_grouped;
+    uint32_t group, last;
 } mxn_kv_entry;
 
 enum { MXN_KV_UNKNOWN, MXN_KV_NUMBERS, MXN_KV_TEXTS };

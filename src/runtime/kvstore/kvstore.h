@@ -34,13 +34,15 @@ typedef struct mxn_kv_keys {
 typedef void (*mxn_kv_update)(const char *text, int number, mxn_array *received, mxn_array *stored,
                               void *context);
 
-// `type` in any case: "local..." or "device...", which differ on GPUs alone. MXP_ENOTSUP: stores
-// over several processes. MXP_EINVAL: unknown; names those there are.
+// `type` in any case: "local..." or "device...", which differ on GPUs alone; what has "dist" in it
+// is over several processes, asynchronous with "_async". The first of those joins the others and
+// waits until all are there: worker_store.h has what is different. MXP_EINVAL: unknown; names those
+// there are.
 int mxn_kvstore_new(const char *type, mxn_kvstore **store);
 void mxn_kvstore_free(mxn_kvstore *store);  // null does nothing
 const char *mxn_kvstore_type(const mxn_kvstore *store);  // in lower case; lives as long
 int mxn_kvstore_rank(const mxn_kvstore *store);
-int mxn_kvstore_size(const mxn_kvstore *store);  // of the group: 1
+int mxn_kvstore_size(const mxn_kvstore *store);  // of the group of workers
 
 // Keeps copies, in pinned memory. MXP_EINVAL: a key that is there.
 int mxn_kvstore_init(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array *const *values);
@@ -51,8 +53,53 @@ int mxn_kvstore_push(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array *con
 // Copies the stored array to each of `outs`, converting to its type.
 int mxn_kvstore_pull(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array *const *outs,
                      int priority);
+// A push of the values and a pull to `outs`, which may be the values; over processes one message
+// each way.
+int mxn_kvstore_pushpull(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array *const *values,
+                         const mxn_kv_keys *out_keys, mxn_array *const *outs, int priority);
 // Null: what is pushed replaces what is stored. It is called on the thread that pushes, and must
-// not push to this store itself: MXP_ESTATE.
-void mxn_kvstore_set_updater(mxn_kvstore *store, mxn_kv_update update, void *context);
+// not push to this store itself: MXP_ESTATE. MXP_ENOTSUP: workers of several processes.
+int mxn_kvstore_set_updater(mxn_kvstore *store, mxn_kv_update update, void *context);
+
+// ---- groups of processes -----------------------------------------------------------------------
+// Waits until all workers are here, with what this one has pushed.
+int mxn_kvstore_barrier(mxn_kvstore *store);
+
+// MXNet's numbers of commands to servers, and ours.
+enum {
+    MXN_KV_CONTROLLER = 0,  // an optimizer's text, or a change of it
+    MXN_KV_MULTI_PRECISION = 1,
+    MXN_KV_STOP = 2,
+    MXN_KV_SYNC_MODE = 3,
+    MXN_KV_COMPRESSION = 4,
+    MXN_KV_PROFILER = 5,
+    MXN_KV_SAVE_STATES = 16,  // of the optimizer, gathered to the file that the body names
+    MXN_KV_LOAD_STATES = 17
+};
+// From worker 0 to all servers; returns when all have answered. Others return at once. Fails with
+// the text of the first server that could not.
+int mxn_kvstore_command(mxn_kvstore *store, int number, const char *body);
+
+enum { MXN_KV_SET_CONFIG, MXN_KV_SET_STATE, MXN_KV_PAUSE, MXN_KV_DUMP };
+typedef struct mxn_kv_profile {
+    int code;  // MXN_KV_SET_CONFIG ...
+    int value;  // of a state, a pause, a dump
+    uint32_t count;  // pairs of a configuration
+    const char *const *keys, *const *values;
+} mxn_kv_profile;
+// The same with a command for the profilers of all servers.
+int mxn_kvstore_profile(mxn_kvstore *store, const mxn_kv_profile *command);
+
+// Servers: `control` gets texts of optimizers that are not built in, on the calling thread, and
+// sets an updater; without one, or null, such a text is refused. Returns when the workers are done.
+typedef void (*mxn_kv_control)(int number, const char *body, void *context);
+int mxn_kvstore_serve(mxn_kvstore *store, mxn_kv_control control, void *context);
+int mxn_kvstore_dead(mxn_kvstore *store, int *count);  // processes that are gone
+// Of the process, at its end: what was pushed is sent, then this waits until the other workers have
+// closed, too. Afterwards stores over processes refuse everything. Nothing if there are none.
+void mxn_kvstore_close_all(void);
+// The same for a program that ends with an error: nothing is waited for, everything fails with
+// `why`.
+void mxn_kvstore_abandon_all(const char *why);
 
 #endif

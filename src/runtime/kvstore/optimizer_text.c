@@ -224,15 +224,17 @@ void mxn__kv_optimizer_free(mxn_kv_optimizer *optimizer)
 }
 
 // ---- changes -----------------------------------------------------------------------------------
-bool mxn__kv_text_is_change(const char *text, size_t length)
+int mxn__kv_text_kind(const char *text, size_t length)
 {
     json_t *root = NULL;
     if (mxn__json_parse(text, length, &root) != MXP_OK) {
-        return false;
+        return MXN_KV_TEXT_OPTIMIZER;
     }
-    const bool is_change = json_object_get(root, "set") != NULL;
+    const int kind = json_object_get(root, "set") != NULL      ? MXN_KV_TEXT_CHANGE
+                     : json_object_get(root, "pickle") != NULL ? MXN_KV_TEXT_PICKLE
+                                                               : MXN_KV_TEXT_OPTIMIZER;
     json_decref(root);
-    return is_change;
+    return kind;
 }
 
 static int read_change(json_t *root, mxn_kv_optimizer *to)
@@ -290,10 +292,10 @@ int mxn__kv_optimizer_set(mxn_kv_optimizer *optimizer, const char *text, size_t 
     return mxp__fail(MXP_EINVAL, "this library was built without Jansson");
 }
 
-bool mxn__kv_text_is_change(const char *text, size_t length)
+int mxn__kv_text_kind(const char *text, size_t length)
 {
     (void)text, (void)length;
-    return false;
+    return MXN_KV_TEXT_OPTIMIZER;
 }
 
 mxn_kv_of_key mxn__kv_optimizer_of_key(const mxn_kv_optimizer *optimizer, const char *key)

@@ -33,8 +33,10 @@ void mxn__kv_optimizer_free(mxn_kv_optimizer *optimizer);  // null does nothing
 // {"set": {"learning_rate": 0.05, …}}: changes arguments, "lr_mult" and "wd_mult" of one that is in
 // use. On failure nothing was changed. MXP_EINVAL: also a learning rate where a schedule gives it.
 int mxn__kv_optimizer_set(mxn_kv_optimizer *optimizer, const char *text, size_t length);
-// Whether a text is such a change, and no optimizer. False for one that is neither.
-bool mxn__kv_text_is_change(const char *text, size_t length);
+// What a text is: a change, {"pickle": …}, which is not for C, or else an optimizer or nothing
+// good.
+enum { MXN_KV_TEXT_OPTIMIZER, MXN_KV_TEXT_CHANGE, MXN_KV_TEXT_PICKLE };
+int mxn__kv_text_kind(const char *text, size_t length);
 
 typedef struct mxn_kv_of_key {
     double lr_mult, wd_mult;

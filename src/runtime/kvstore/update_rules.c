@@ -242,15 +242,15 @@ static const mxn_kv_argument lamb_arguments[] = {
 
 // ---- the table ---------------------------------------------------------------------------------
 static const mxn_kv_rule rules[] = {
-    {"sgd", 0.1, sgd_arguments, true, false, false, one_with_momentum, sgd},
-    {"nag", 0.1, nag_arguments, true, false, false, one_with_momentum, nag},
-    {"lars", 0.1, lars_arguments, true, true, true, one_with_momentum, lars},
-    {"signum", 0.01, signum_arguments, false, false, false, one_with_momentum, signum},
-    {"adam", 0.001, adam_arguments, false, false, false, two, adam},
-    {"rmsprop", 0.001, rmsprop_arguments, false, false, false, three_if_centered, rmsprop},
-    {"ftrl", 0.1, ftrl_arguments, false, false, false, two, ftrl},
-    {"ftml", 0.0025, ftml_arguments, false, false, false, three, ftml},
-    {"lamb", 0.001, lamb_arguments, true, false, false, two, lamb},
+    {"sgd", 0.1, sgd_arguments, true, true, false, false, one_with_momentum, sgd},
+    {"nag", 0.1, nag_arguments, true, true, false, false, one_with_momentum, nag},
+    {"lars", 0.1, lars_arguments, true, true, true, true, one_with_momentum, lars},
+    {"signum", 0.01, signum_arguments, false, false, false, false, one_with_momentum, signum},
+    {"adam", 0.001, adam_arguments, false, false, false, false, two, adam},
+    {"rmsprop", 0.001, rmsprop_arguments, false, false, false, false, three_if_centered, rmsprop},
+    {"ftrl", 0.1, ftrl_arguments, false, false, false, false, two, ftrl},
+    {"ftml", 0.0025, ftml_arguments, false, false, false, false, three, ftml},
+    {"lamb", 0.001, lamb_arguments, true, false, false, false, two, lamb},
 };
 
 enum { RULES = sizeof rules / sizeof rules[0] };

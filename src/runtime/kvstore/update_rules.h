@@ -51,6 +51,7 @@ typedef struct mxn_kv_rule {
     double rate;  // the learning rate if none is given
     const mxn_kv_argument *arguments;  // beside those of mxn__kv_common_arguments
     bool knows_copies;  // its operators do a float16 weight with a float32 copy themselves
+    bool copy_last;  // in files that copy comes after the states, else before them
     bool is_lars;  // its rates come from norms of weights: several operators an update
     bool spares_gamma;  // weights whose names end in _gamma do not decay
     uint32_t (*states)(const mxn_kv_settings *settings);  // arrays like the weight, zeros at first

@@ -15,6 +15,7 @@ typedef struct mxn_kv_state {
     char *key;
     mxn_kv_of_key of;
     uint32_t updates;
+    uint64_t first;  // of the part's elements, within the whole weight
     bool is_made;  // whether what follows is there
     bool is_mixed;  // float16 with a float32 copy
     uint32_t count;

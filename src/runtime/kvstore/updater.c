@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "runtime/kvstore/layered_rates.h"
+#include "runtime/kvstore/saved_states.h"
 #include "runtime/kvstore/update_states.h"
 
 struct mxn_kv_updater {
@@ -16,6 +17,7 @@ struct mxn_kv_updater {
     mxn_kv_states states;
     uint64_t updates;  // the most of any key
     mxn_kv_layered_rates layered;  // LARS
+    mxn_kv_saved_list loaded;  // of whole weights; a key's first update takes its part
 };
 
 int mxn__kv_updater_new(mxn_kv_optimizer *optimizer, mxn_kv_updater **made)
@@ -34,6 +36,7 @@ void mxn__kv_updater_free(mxn_kv_updater *updater)
 {
     if (updater != NULL) {
         mxn__kv_states_fini(&updater->states);
+        mxn__kv_saved_fini(&updater->loaded);
         mxn__kv_optimizer_free(updater->optimizer);
         mxp__free(updater, sizeof *updater);
     }
@@ -71,25 +74,85 @@ static int make_arrays(const mxn_kv_optimizer *optimizer, mxn_kv_state *state, m
     return error;
 }
 
-static int get_state(mxn_kv_updater *updater, const char *key, mxn_array *weight,
-                     mxn_kv_state **state)
+// The arrays as files have them. Returns how many.
+static uint32_t in_file_order(const mxn_kv_rule *rule, const mxn_kv_state *state,
+                              mxn_array *arrays[MXN_KV_STATES + 1])
+{
+    const bool moves = state->is_mixed && !rule->copy_last;
+    const uint32_t own = state->count - (moves && rule->knows_copies);
+    uint32_t count = 0;
+    if (moves) {
+        arrays[count++] = rule->knows_copies ? state->arrays[own] : state->exact;
+    }
+    for (uint32_t i = 0; i < own; i++) {
+        arrays[count++] = state->arrays[i];
+    }
+    return count;
+}
+
+// Copies elements from `first` on to all of `to`.
+static int copy_run(mxn_array *from, uint64_t first, mxn_array *to, const char *key)
+{
+    const uint64_t all = mxn_array_size(from), count = mxn_array_size(to);
+    const mxn_shape whole = {.ndim = 1, .dims = {(int64_t)all}};
+    const mxn_shape run = {.ndim = 1, .dims = {(int64_t)count}};
+    mxn_array *flat = NULL, *part = NULL, *flat_to = NULL;
+    if (first > all || count > all - first) {
+        return mxp__fail(MXP_EFORMAT, "key %s: its loaded states are of another weight", key);
+    }
+    int error = mxn_array_view(from, &whole, from->dtype, &flat);
+    error = error == MXP_OK ? mxn_array_slice(flat, first, first + count, &part) : error;
+    error = error == MXP_OK ? mxn_array_view(to, &run, to->dtype, &flat_to) : error;
+    error = error == MXP_OK ? mxn_array_copy(part, flat_to, NULL) : error;
+    mxn_array_release(flat);
+    mxn_array_release(part);
+    mxn_array_release(flat_to);
+    return error;
+}
+
+static int take_loaded(mxn_kv_updater *updater, mxn_kv_state *state)
+{
+    mxn_array *arrays[MXN_KV_STATES + 1];
+    const uint32_t count = in_file_order(updater->optimizer->rule, state, arrays);
+    const mxn_kv_saved *saved = NULL;
+    for (uint32_t i = 0; saved == NULL && i < updater->loaded.count; i++) {
+        saved = strcmp(updater->loaded.items[i].key, state->key) == 0 ? &updater->loaded.items[i]
+                                                                      : NULL;
+    }
+    if (saved == NULL) {
+        return MXP_OK;
+    }
+    int error =
+        saved->count == count
+            ? MXP_OK
+            : mxp__fail(MXP_EFORMAT, "key %s: its loaded states are %u arrays; those of %s are %u",
+                        state->key, saved->count, updater->optimizer->rule->name, count);
+    for (uint32_t i = 0; error == MXP_OK && i < count; i++) {
+        error = copy_run(saved->arrays[i], state->first, arrays[i], state->key);
+    }
+    state->updates = saved->updates;
+    return error;
+}
+
+static int get_state(mxn_kv_updater *updater, const mxn_kv_weight *of, mxn_array *weight,
+                     mxn_kv_state **found)
 {
     const mxn_kv_optimizer *optimizer = updater->optimizer;
+    mxn_kv_state *state = mxn__kv_state_find(&updater->states, of->key);
     int error = MXP_OK;
-    *state = mxn__kv_state_find(&updater->states, key);
-    if (*state == NULL) {
-        error = mxn__kv_state_add(&updater->states, key, state);
-        if (error == MXP_OK) {
-            (*state)->of = mxn__kv_optimizer_of_key(optimizer, key);
-            (*state)->updates = (uint32_t)optimizer->settings.begin_num_update;
-        }
+    if (state == NULL) {
+        error = mxn__kv_state_add(&updater->states, of->key, &state);
     }
-    if (error == MXP_OK && !(*state)->is_made) {
-        (*state)->is_mixed =
-            optimizer->settings.multi_precision != 0 && weight->dtype == MXN_FLOAT16;
-        error = make_arrays(optimizer, *state, weight);
-        (*state)->is_made = error == MXP_OK;
+    if (error == MXP_OK && !state->is_made) {
+        state->of = mxn__kv_optimizer_of_key(optimizer, of->key);
+        state->updates = (uint32_t)optimizer->settings.begin_num_update;
+        state->first = of->first;
+        state->is_mixed = optimizer->settings.multi_precision != 0 && weight->dtype == MXN_FLOAT16;
+        error = make_arrays(optimizer, state, weight);
+        error = error == MXP_OK ? take_loaded(updater, state) : error;
+        state->is_made = error == MXP_OK;
     }
+    *found = state;
     return error;
 }
 
@@ -195,15 +258,54 @@ static int update(mxn_kv_updater *updater, mxn_kv_state *state, mxn_array *gradi
     return error;
 }
 
-int mxn__kv_updater_update(mxn_kv_updater *updater, const char *key, mxn_array *gradient,
-                           mxn_array *weight)
+int mxn__kv_updater_update(mxn_kv_updater *updater, const mxn_kv_weight *weight)
 {
     mxn_kv_state *state = NULL;
-    int error = get_state(updater, key, weight, &state);
+    int error = get_state(updater, weight, weight->weight, &state);
     if (error != MXP_OK || state->exact == NULL) {
-        return error != MXP_OK ? error : update(updater, state, gradient, weight);
+        return error != MXP_OK ? error : update(updater, state, weight->gradient, weight->weight);
     }
-    error = mxn_array_copy(gradient, state->gradient, NULL);
+    error = mxn_array_copy(weight->gradient, state->gradient, NULL);
     error = error == MXP_OK ? update(updater, state, state->gradient, state->exact) : error;
-    return error == MXP_OK ? mxn_array_copy(state->exact, weight, NULL) : error;
+    return error == MXP_OK ? mxn_array_copy(state->exact, weight->weight, NULL) : error;
+}
+
+// ---- states as bytes ---------------------------------------------------------------------------
+static int save_state(const mxn_kv_updater *updater, const mxn_kv_state *state, mxp_strbuf *bytes)
+{
+    const mxn_kv_rule *rule = updater->optimizer->rule;
+    mxn_kv_saved saved = {.key = state->key,
+                          .updates = state->updates,
+                          .copy_first = state->is_mixed && !rule->copy_last,
+                          .first = state->first};
+    static_assert((int)MXN_KV_SAVED_ARRAYS > (int)MXN_KV_STATES, "a state and its copy fit");
+    saved.count = in_file_order(rule, state, saved.arrays);
+    return mxn__kv_saved_write(&saved, bytes);
+}
+
+int mxn__kv_updater_save(mxn_kv_updater *updater, mxp_strbuf *bytes)
+{
+    int error = MXP_OK;
+    for (const mxn_kv_state *at = updater->states.newest; error == MXP_OK && at != NULL;
+         at = at->next) {
+        error = at->is_made ? save_state(updater, at, bytes) : MXP_OK;
+    }
+    return error;
+}
+
+int mxn__kv_updater_load(mxn_kv_updater *updater, const void *bytes, size_t length)
+{
+    mxn_kv_saved_list loaded = {0};
+    int error = mxn__kv_saved_read(bytes, length, &loaded);
+    if (error == MXP_OK) {
+        mxn__kv_states_fini(&updater->states);
+        mxn__kv_saved_fini(&updater->loaded);
+        updater->loaded = loaded;
+        updater->updates = (uint64_t)updater->optimizer->settings.begin_num_update;
+        for (uint32_t i = 0; i < loaded.count; i++) {
+            const uint64_t updates = loaded.items[i].updates;
+            updater->updates = updates > updater->updates ? updates : updater->updates;
+        }
+    }
+    return error;
 }

@@ -18,10 +18,15 @@ typedef struct mxn_kv_updater mxn_kv_updater;
 int mxn__kv_updater_new(mxn_kv_optimizer *optimizer, mxn_kv_updater **made);
 void mxn__kv_updater_free(mxn_kv_updater *updater);  // null does nothing; what was pushed runs
 
-// Pushes the update of `weight` by `gradient`, which is of its shape and type. The key's first
-// update makes its states.
-int mxn__kv_updater_update(mxn_kv_updater *updater, const char *key, mxn_array *gradient,
-                           mxn_array *weight);
+// A weight, or the part of one that an owner has.
+typedef struct mxn_kv_weight {
+    const char *key;
+    uint64_t first;  // of the part's elements, within the whole weight
+    mxn_array *gradient, *weight;  // of one shape and type
+} mxn_kv_weight;
+
+// Pushes the update of a weight. The key's first update makes its states.
+int mxn__kv_updater_update(mxn_kv_updater *updater, const mxn_kv_weight *weight);
 // mxn__kv_optimizer_set, for the updates that follow.
 int mxn__kv_updater_set(mxn_kv_updater *updater, const char *text, size_t length);
 

@@ -89,7 +89,7 @@ static void stores(void **state)
     GOOD(MXKVStoreCreate, ("device", &made), made != NULL);
     BAD(MXKVStoreCreate, (NULL, &made));
     BAD(MXKVStoreCreate, ("nothing", &made));
-    BAD(MXKVStoreCreate, ("dist_sync", &made));
+    BAD(MXKVStoreCreate, ("nccl", &made));
     BAD(MXKVStoreCreate, ("local", NULL));
     GOOD(MXKVStoreFree, (made), true);
     BAD_HANDLES(MXKVStoreFree, made, (bad));

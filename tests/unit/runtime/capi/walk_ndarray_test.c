@@ -347,6 +347,8 @@ static void dropping(void **state)
     (void)state;
     GOOD(MXEngineDropPending, (), true);
     NEVER_FAILS(MXEngineDropPending);
+    GOOD(MXKVStoreAbandon, ("a reason"), true);
+    BAD(MXKVStoreAbandon, (NULL));
 }
 
 static void all_were_called(void **state)
