@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `explain` for programs: every candidate of every process, told or not.
 #include "command.h"
+#include "explain_ranks.h"
 #include "explain_view.h"
 
 static void put_place(const mxp_explained *of, const char *key, const mxp_cause_place *place,
@@ -147,6 +148,9 @@ void mxp__explain_json(const mxp_explain_view *view, mxp_json *json)
         put_process(view, &view->all[i], json);
     }
     mxp__json_end(json);
+    if (view->ranks != NULL) {
+        mxp__explain_ranks_json(view->ranks, json);
+    }
     if (view->is_paired) {
         mxp__json_object(json, "between_processes");
         mxp__json_u64(json, "pairs", view->imbalance.pairs);

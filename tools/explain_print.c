@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "explain_ranks.h"
 #include "explain_view.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -73,6 +74,9 @@ static void put_head(const mxp_explain_view *view, const mxp_explained *of,
                      const mxp_screen *screen, mxp_strbuf *out)
 {
     mxp__strbuf_append(out, mxp__strbuf_text(&view->note), view->note.length);
+    if (view->ranks != NULL) {
+        mxp__explain_ranks_put(view->ranks, screen, out);
+    }
     put_processes(view, of, out);
     if (!of->is_marked) {
         mxp__put_duration(screen, of->verdict.mean_ns, out);
@@ -412,7 +416,8 @@ void mxp__explain_print(const mxp_explain_view *view, const mxp_screen *screen, 
     put_quality(view, of, screen, &quality);
     put_wrapped(&quality, &lines);
     put_head(view, of, screen, out);
-    put_causes(view, of, lines_of(out) + lines_of(&lines), screen, out);
+    const size_t other_lines = view->ranks == NULL ? lines_of(out) + lines_of(&lines) : LINES_MOST;
+    put_causes(view, of, other_lines, screen, out);
     mxp__strbuf_append(out, mxp__strbuf_text(&lines), lines.length);
     mxp__strbuf_fini(&quality);
     mxp__strbuf_fini(&lines);

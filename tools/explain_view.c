@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "ceilings_file.h"
+#include "explain_ranks.h"
 
 static const char memory_for[] = "what is said of a trace";
 
@@ -165,6 +166,7 @@ int mxp__explain_view_pair(mxp_explain_view *view)
 void mxp__explain_view_fini(mxp_explain_view *view)
 {
     mxp__imbalance_fini(&view->imbalance);
+    mxp__explain_ranks_free(view->ranks);
     for (size_t i = 0; i < view->count; i++) {
         explained_fini(&view->all[i]);
     }
@@ -175,6 +177,9 @@ void mxp__explain_view_fini(mxp_explain_view *view)
 
 const mxp_explained *mxp__explain_view_shown(const mxp_explain_view *view)
 {
+    if (view->ranks != NULL) {
+        return view->ranks->shown;
+    }
     if (view->is_paired && view->imbalance.pairs > 0) {
         return &view->all[view->imbalance.slowest];
     }

@@ -26,6 +26,7 @@ typedef struct mxp_explain_view {
     mxp_strbuf note;  // a line on what is counted, or none
     mxp_explained *all;
     size_t count, capacity;
+    struct mxp_explain_ranks *ranks;  // of a job's workers; null: they do not tell
     bool is_paired;  // `imbalance` is of all processes
     mxp_imbalance imbalance;
 } mxp_explain_view;

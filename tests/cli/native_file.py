@@ -5,7 +5,7 @@ library's writer, so that the two check each other."""
 import struct
 
 KIND = {"span": 1, "span_long": 2, "operator": 3, "variables": 4, "counter": 5, "memory": 6,
-        "instant": 7, "flow": 8, "meta": 9}
+        "instant": 7, "flow": 8, "meta": 9, "wait": 10}
 STYLE = {"none": 0, "span": 1, "async": 2, "counter": 3, "instant": 4, "flow": 5, "scope": 6}
 SECTION = {"chunk": 1, "names": 2, "threads": 3, "clock": 4, "loss": 5, "info": 6, "stats": 7,
            "end": 8, "clock_cut": 13}
@@ -106,11 +106,17 @@ class NativeFile:
     def flow(self, thread, name, at, phase, flow_id, lane=0):
         self.add(thread, words(word0("flow", 2, self.origin + at), name | phase << 32, flow_id, lane))
 
-    def operator(self, thread, name, begin, end, op_id, push=None, phase=0, scope=0):
-        """On cpu/0, pushed by its own thread at `push`; nothing is known of what released it."""
+    def operator(self, thread, name, begin, end, op_id, push=None, pusher=None, phase=0, scope=0,
+                 released_by=0):
+        """On cpu/0, pushed by `pusher` at `push` and ready at its begin."""
         pushed = begin - (begin if push is None else push)
+        pusher = thread if pusher is None else pusher
         self.add(thread, words(word0("operator", 4, self.origin + begin), name | op_id << 32,
-                               end - begin | phase << 48, pushed | thread << 48, pushed, 0, scope, 0))
+                               end - begin | phase << 48, pushed | pusher << 48, 0, released_by, scope, 0))
+
+    def wait(self, thread, name, begin, end, op_id, what=1, flags=1):
+        self.add(thread, words(word0("wait", 2, self.origin + begin), name | op_id << 32,
+                               end - begin | what << 48 | flags << 52, 0))
 
     def meta(self, thread, what, at, name=0, value=0, second=0):
         self.add(thread, words(word0("meta", 2, self.origin + at), name | META[what] << 32,

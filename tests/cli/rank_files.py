@@ -123,6 +123,71 @@ class Job:
             file.span(self.threads[rank], span, file.own(begin), file.own(end))
             file.flow(self.threads[rank], name, file.own(now), phase, flow_id)
 
+    def train(self, steps=60, keys=3, base_ms=20.0, spread=0.01, late=None, late_ms=5.0, where="conv1"):
+        """Steps of all workers that wait for one another at their ends, with an owner in each. Worker
+        `late` takes late_ms more in `where`: an operator, or None for the program itself."""
+        length = 1.3 * (base_ms + late_ms) * MS
+        self.end = int(100 * MS + steps * length)
+        for file in self.files:
+            file.end = self.end
+        self.threads = [{"main": thread, "engine": file.thread("engine"), "store": file.thread("communication")}
+                        for file, thread in zip(self.files, self.threads)]
+        now = 50 * MS
+        for step in range(steps):
+            works = [base_ms * MS * (1 + self.draw.gauss(0, spread)) for _ in self.files]
+            extra = [late_ms * MS if rank == late else 0 for rank in range(len(self.files))]
+            arrivals = [int(now + work + more) for work, more in zip(works, extra)]
+            now = self.step(step, int(now), works, extra, arrivals, keys, where)
+        self.threads = [threads["main"] for threads in self.threads]
+
+    def step(self, step, begin, works, extra, arrivals, keys, where):
+        last = max(range(len(arrivals)), key=arrivals.__getitem__)
+        done = max(arrivals) + 300 * US
+        for rank, file in enumerate(self.files):
+            threads = self.threads[rank]
+            scope = file.name("net", 0, "scope")
+            names = [file.name(text, "operator", "span") for text in ("conv1", "dense")]
+            push = file.name("KVStoreDistDefaultStoragePushPull", "operator", "span")
+            at = [begin, int(begin + works[rank] / 2 + (extra[rank] if where == "conv1" else 0))]
+            at.append(int(at[1] + works[rank] / 2))
+            start = arrivals[rank] - at[2] + at[0]  # the program itself took the rest
+            ids = [step * 10 + i + 1 for i in range(3)]
+            file.meta(threads["main"], "step", file.own(begin), value=step)
+            shift = start - begin if where is None else 0
+            for i, name in enumerate(names):
+                file.operator(threads["engine"], name, file.own(at[i] + shift), file.own(at[i + 1] + shift),
+                              ids[i], push=file.own(begin + shift), pusher=threads["main"], phase=1,
+                              scope=scope, released_by=ids[i - 1] if i else 0)
+            file.operator(threads["store"], push, file.own(arrivals[rank]), file.own(done), ids[2],
+                          push=file.own(begin + shift), pusher=threads["main"], phase=4, scope=scope,
+                          released_by=ids[1])
+            wait = file.name("MXNDArrayWaitToRead", "API", "span")
+            file.wait(threads["main"], wait, file.own(begin + shift + 20 * US), file.own(done), ids[2])
+            self.waits(file, threads["store"], step, keys, arrivals, rank, last, done)
+        self.rounds(step, keys, arrivals, last, done)
+        return done + 50 * US
+
+    def waits(self, file, thread, step, keys, arrivals, rank, last, done):
+        """What the owners told the worker with their answers. Keys wait side by side."""
+        span = file.name("KVStoreDistDefaultStoragePushPull", "communication", "async")
+        text = {key: file.name(key) for key in ("key", "round", "bytes", "waited_ns", "waited_for")}
+        for key in range(keys):
+            sent = arrivals[rank] - key * 10 * US
+            file.span_on(thread, span, file.own(sent), file.own(done), args=[
+                (text["key"], 4, file.name(f"w{key}")), (text["round"], 1, step), (text["bytes"], 1, 4096),
+                (text["waited_ns"], 1, arrivals[last] - arrivals[rank]), (text["waited_for"], 1, last)])
+
+    def rounds(self, step, keys, arrivals, last, done):
+        for key in range(keys):
+            owner = key % len(self.files)
+            file = self.files[owner]
+            text = {word: file.name(word) for word in ("key", "round", "first", "last", "spread_ns")}
+            file.span_on(self.threads[owner]["store"], file.name("KVStore round", "communication", "async"),
+                         file.own(min(arrivals)), file.own(done), args=[
+                             (text["key"], 4, file.name(f"w{key}")), (text["round"], 1, step),
+                             (text["first"], 1, arrivals.index(min(arrivals))), (text["last"], 1, last),
+                             (text["spread_ns"], 1, max(arrivals) - min(arrivals))])
+
     def write(self, folder):
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         for file in self.files:
@@ -137,10 +202,14 @@ def main():
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--records", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=0, help="of a training, in the place of messages")
+    parser.add_argument("--late", type=int, help="worker that is late in each step")
     options = parser.parse_args()
     job = Job(options.ranks, options.seed)
+    if options.steps:
+        job.train(options.steps, late=options.late)
     job.exchange_all()
-    for i in range(options.records):
+    for i in range(0 if options.steps else options.records):
         sent = 20 * MS + (job.end - 60 * MS) * i // options.records
         sender, receiver = job.draw.sample(range(options.ranks), 2) if options.ranks > 1 else (0, 0)
         job.message(sender, receiver, sent, sent + job.draw.randrange(30 * US, 300 * US))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`mxprof explain` across the workers of a job: who keeps the others waiting, and why."""
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+from rank_files import MS, Job
+
+MXPROF = pathlib.Path(os.environ["MXPROF_BUILD"]) / "mxprof"
+
+
+def explain(folder, *options, code=0):
+    result = subprocess.run([MXPROF, "explain", *options, folder], capture_output=True, text=True,
+                            timeout=60, check=False)
+    assert result.returncode == code, result.stderr + result.stdout
+    return result.stdout
+
+
+def between(folder):
+    return json.loads(explain(folder, "--json"))["between_ranks"]
+
+
+def trained(folder, ranks=4, seed=1, **how):
+    job = Job(ranks, seed)
+    job.train(**how)
+    job.exchange_all()
+    return job.write(folder)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_late_worker_is_named_with_its_cost_and_its_operator(tmp_path, seed):
+    ranks = 2 + seed % 4
+    late = seed % ranks
+    found = between(trained(tmp_path / "job", ranks, seed, steps=40, late=late, spread=0.005))
+    assert found["straggler"] == late
+    assert abs(found["cost_ns"] - 5 * MS) < 0.5 * MS
+    assert found["longer"] == "net/conv1" and abs(found["longer_ns"] - 5 * MS) < 0.5 * MS
+    assert found["gain_low_ns"] <= found["gain_ns"] <= found["gain_high_ns"]
+
+
+def test_a_worker_whose_program_sleeps_is_named(tmp_path):
+    found = between(trained(tmp_path / "job", late=2, where=None, spread=0.005))
+    assert found["straggler"] == 2 and abs(found["cost_ns"] - 5 * MS) < 0.5 * MS
+    assert found["longer"] == "the program between its spans"
+    assert abs(found["longer_ns"] - 5 * MS) < 0.5 * MS
+
+
+def test_the_words(tmp_path):
+    text = explain(trained(tmp_path / "job", late=2, spread=0.001)).splitlines()
+    assert text[0].startswith("Worker 2 (n2) was last in 100 % of 59 steps. The others waited 5.0")
+    assert text[0].endswith(" step for it (20 %).")
+    assert text[1].startswith("Its net/conv1 takes 5.00 ms a step longer")
+    assert text[2].startswith("Equal to the second slowest: 20.4 ms a step (")
+    workers = text[text.index("") + 2:][:4]
+    assert [line.split("  ")[0] for line in workers] == [f"worker {rank} (n{rank})" for rank in range(4)]
+    assert any(line.startswith("owner ") for line in text) and any(line.startswith("key ") for line in text)
+
+
+def test_of_equals_none_is_named(tmp_path):
+    named = []
+    for seed in range(20):
+        found = between(trained(tmp_path / str(seed), 2 + seed % 4, seed, steps=30, spread=0.03))
+        named.append(found["straggler"])
+        assert found["noise_ns"] > 0
+    assert sum(straggler is not None for straggler in named) <= 1
+    text = explain(tmp_path / "0")
+    assert text.startswith("No worker keeps the others waiting more than chance does: ")
+
+
+def test_tables_have_what_was_put_in(tmp_path):
+    found = between(trained(tmp_path / "job", 3, late=1, steps=30, keys=5, spread=0.001))
+    assert [worker["rank"] for worker in found["workers"]] == [0, 1, 2]
+    assert found["workers"][1]["last_steps"] == found["steps"] == 29
+    for worker in found["workers"]:
+        assert worker["bytes"] == 30 * 5 * 4096
+        assert abs(worker["own_ns"] - (25 if worker["rank"] == 1 else 20) * MS) < 0.2 * MS
+    assert {key["key"] for key in found["keys"]} == {f"w{i}" for i in range(5)}
+    assert all(key["waits"] == 90 and key["bytes"] == 90 * 4096 for key in found["keys"])
+    assert sum(owner["rounds"] for owner in found["owners"]) == 150
+    assert found["owner_bound"] is False
+
+
+def test_what_is_said_does_not_depend_on_how_the_clocks_lie(tmp_path):
+    job = Job(3, 5)
+    job.train(steps=30, late=1, spread=0.001)
+    without = between(job.write(tmp_path / "without"))
+    job.exchange_all()
+    with_cuts = between(job.write(tmp_path / "with"))
+    assert without["straggler"] == with_cuts["straggler"] == 1
+    assert abs(without["cost_ns"] - with_cuts["cost_ns"]) < 0.01 * MS
+
+
+def test_processes_without_waits_are_explained_as_before(tmp_path):
+    job = Job(2, 6)
+    job.exchange_all()
+    job.write(tmp_path / "job")
+    for file, thread in zip(job.files, job.threads):
+        for step in range(20):
+            file.meta(thread, "step", file.own((50 + step * 20) * MS), value=step)
+    job.write(tmp_path / "job")
+    verdict = json.loads(explain(tmp_path / "job", "--json"))
+    assert "between_ranks" not in verdict and "between_processes" in verdict
