@@ -36,7 +36,7 @@ function(mxp_sizes)
   if(CMAKE_C_COMPILER_ID MATCHES Clang)
     set(small -Oz)
     set(quick -fno-unroll-loops -fno-vectorize)
-    list(REMOVE_ITEM fast ${profiler}/trace/merge.c ${base}/id_map.c)  # they would cost a page
+    list(REMOVE_ITEM fast ${profiler}/trace/merge.c ${base}/id_map.c ${base}/text.c)  # they would cost a page
   endif()
   foreach(source IN LISTS all)
     set(options ${quick})

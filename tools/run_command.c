@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "command.h"
 #include "run_environment.h"
+#include "run_job.h"
 #include "run_process.h"
 #include "run_record.h"
 #include "run_summary.h"
@@ -61,9 +62,14 @@ static const char help[] =
     "ends the process; one that records nothing leaves none. The table at the end ranks own\n"
     "times, without those of the spans inside. Options end at the first word that is none.\n"
     "\n"
+    "Of mpirun, mpiexec, srun and mxnet-launch the processes that they start are recorded, each\n"
+    "into ROLERANK.HOST.PID.mxp; the starter hands on what they need. With the command behind the\n"
+    "starter (mpirun -n 4 mxprof run ...) it is the same. At the end there is a line a file.\n"
+    "\n"
     "examples\n"
     "  mxprof run python train.py\n"
     "  mxprof run -o before --limit 200M -- ./server --port 80\n"
+    "  mxprof run -o job -- mpirun -n 4 python train.py\n"
     "\n"
     "exit code: the program's; 128+N if signal N ended it (by that signal), 127 it was not found,\n"
     "126 it cannot be executed, 125 the folder cannot be made, 2 wrong call\n";
@@ -95,7 +101,9 @@ static void name_folder(const char *program, mxp_strbuf *folder)
     char moment[32];
     localtime_r(&now, &local);
     strftime(moment, sizeof moment, "%Y%m%d-%H%M%S", &local);
-    mxp__strbuf_printf(folder, "mxprof-%s-%s", slash != NULL ? slash + 1 : program, moment);
+    const char *job = mxp__job_join() ? getenv("MXPROF_RUN_JOB") : NULL;  // one folder for all
+    mxp__strbuf_printf(folder, "mxprof-%s-%s", slash != NULL ? slash + 1 : program,
+                       job != NULL ? job : moment);
 }
 
 static bool has_files(const char *folder)
@@ -224,12 +232,29 @@ static void set_environment(const run_options *options, const char *folder,
     });
 }
 
+// Of the processes of a job that a starter has started with this command each, the first one
+// speaks.
 static void finish(const mxp_run_result *result, uint64_t begin_ns)
 {
-    if (mxp__run_has_trace(result->folder)) {
+    if (mxp__run_has_trace(result->folder) && (!mxp__job_join() || mxp__job_is_first())) {
         mxp__run_record(result, begin_ns);
     }
     mxp__run_summary(result);
+}
+
+// Starts the program and waits for it; a starter, with options that hand on the run's variables.
+static int start(char **arguments, mxp_starter starter, const mxp_variables *before, bool is_alone,
+                 int *status)
+{
+    mxp_starter_line line;
+    if (starter == MXP_STARTER_NONE) {
+        return mxp__run_process(arguments, is_alone, status);
+    }
+    const int error = mxp__starter_line(starter, arguments, before, &line);
+    const int start_error =
+        error == MXP_OK ? mxp__run_process(line.arguments, is_alone, status) : ENOMEM;
+    mxp__starter_line_free(&line);
+    return start_error;
 }
 
 static int run_program(const mxp_command *command, const run_options *options, char **arguments)
@@ -247,9 +272,16 @@ static int run_program(const mxp_command *command, const run_options *options, c
     if (!options->quiet) {
         tell_doors(arguments[0], &facts);
     }
+    const mxp_starter starter = mxp__starter_of(arguments[0]);
+    mxp_variables before = {0};
+    if (starter != MXP_STARTER_NONE) {
+        (void)mxp__variables_keep(&before);  // without memory all variables are handed on
+        mxp__job_begin(starter);
+    }
     set_environment(options, folder, &facts);
     const uint64_t begin_ns = mxp__os_monotonic_ns(), begin_realtime_ns = mxp__os_realtime_ns();
-    const int start_error = mxp__run_process(arguments, options->children != 0, &status);
+    const int start_error = start(arguments, starter, &before, options->children != 0, &status);
+    mxp__variables_free(&before);
     if (start_error == 0) {
         const mxp_run_result result = {
             .command = command,
@@ -262,6 +294,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .is_quiet = options->quiet != 0,
             .as_json = options->json != 0,
             .is_python_traced = options->python != 0,
+            .is_job = starter != MXP_STARTER_NONE,
         };
         finish(&result, begin_realtime_ns);
     }
@@ -350,6 +383,10 @@ static int run(const mxp_command *self, int count, char **arguments)
     int code = mxp__options_parse_first(self, options, count, arguments, &first);
     if (code < 0) {
         code = read_options(self, &values);
+    }
+    if (code < 0 && mxp__job_join()) {  // one of many that share the folder
+        values.force = 1;
+        values.quiet = values.quiet || !mxp__job_is_first();
     }
     return code >= 0 ? code : run_program(self, &values, arguments + first);
 }

@@ -18,6 +18,7 @@
 #include "base/os/os.h"
 #include "profiler/trace/merge.h"
 #include "run_figures.h"
+#include "run_job.h"
 
 enum { SECONDS_MAX = 2 };
 
@@ -114,9 +115,31 @@ static void say(const mxp_run_result *result, const mxp_run_figures *figures)
     print_json(result, figures);
 }
 
+// In the child, of a job: what each process left, and what to type.
+static int tell_job(const mxp_run_result *result)
+{
+    mxp_strbuf text = {0};
+    mxp__run_put_end(result, &text);
+    mxp__strbuf_putc(&text, '\n');
+    if (mxp__job_files(result->folder, &text) != MXP_OK) {
+        mxp__strbuf_fini(&text);
+        return 1;
+    }
+    mxp__strbuf_puts(&text, "mxprof: next   mxprof explain ");
+    mxp__run_put_typed(&text, result->folder);
+    mxp__strbuf_puts(&text, "   |   mxprof merge ");
+    mxp__run_put_typed(&text, result->folder);
+    mxp__strbuf_puts(&text, " -o all.mxp\n");
+    print(result, &text);
+    return 0;
+}
+
 // In the child. It says everything at once.
 static int tell(const mxp_run_result *result)
 {
+    if (result->is_job && !result->as_json) {
+        return tell_job(result);
+    }
     mxp_input input;
     mxp_run_figures figures = {0};
     if (mxp__input_open(result->command, result->folder, &input) != MXP_OK) {

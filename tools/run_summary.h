@@ -18,6 +18,7 @@ typedef struct mxp_run_result {
     bool is_quiet;  // nothing on stderr
     bool as_json;  // on standard output as well
     bool is_python_traced;
+    bool is_job;  // the program was a starter
 } mxp_run_result;
 
 // Whether there is a trace in the folder.

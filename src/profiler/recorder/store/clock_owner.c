@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See clock_owner.h, and mxp_clock_cuts in <mxprof/clock_cut.h>. Under the names' lock, as modules
 // are. Whoever makes cuts keeps them and thins them; here is only what is written.
-#include "profiler/recorder/thread/clock_owner.h"
+#include "profiler/recorder/store/clock_owner.h"
 
 #include <assert.h>
 #include <mxprof/error.h>
@@ -21,7 +21,7 @@ static size_t content_bytes;  // 0: nothing was told
 int mxp_clock_cuts(const mxp_clock_owner *owner, const mxp_clock_cut *cuts, size_t count)
 {
     if (count > MXP_CLOCK_CUTS_MAX) {
-        return mxp__fail(MXP_EINVAL, "%zu cuts of a clock", count);
+        return mxp__fail(MXP_EINVAL, "too many cuts");
     }
     mxp__names_lock();
     content.owner = *owner;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a process told of its clock is in every file, also in that of a process which was killed.
-#include "profiler/recorder/thread/clock_owner.h"
+#include "profiler/recorder/store/clock_owner.h"
 
 #include <mxprof/error.h>
 #include <mxprof/profiler.h>
