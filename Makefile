@@ -132,9 +132,10 @@ check-differential:
 
 # The package, and a program on it, as its type checker sees them.
 check-types:
-	@$(setup) types
+	@$(setup) types browser
 	cd python && ../build/mypy/bin/mypy -p mxnet && MYPYPATH=. ../build/mypy/bin/mypy --strict \
 		--allow-subclassing-any --follow-imports=silent ../tests/python/typed_program.py
+	node build/browser/node_modules/typescript/bin/tsc -p tests/page/tsconfig.json
 
 # LeNet and a linear classifier on all of the drawn digits.
 check-training:
@@ -167,7 +168,7 @@ check-musl:
 # The demo's trace, and stacks, in the real viewers.
 check-browser:
 	@$(setup) browser
-	@$(MAKE) --no-print-directory test TESTS='perfetto speedscope'
+	@$(MAKE) --no-print-directory test TESTS='perfetto speedscope page'
 
 # Told causes of programs with a known one: with their own sizes, and with SEEDS others.
 bench-explain:

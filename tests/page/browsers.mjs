@@ -62,7 +62,7 @@ class Hands {
     const parts = keys.length > 1 && keys.includes('+') && keys !== '+' ? keys.split('+') : [keys];
     const held = parts.slice(0, -1), last = parts.at(-1) || '+';
     for (const key of held) await this.page.keyboard.down(key);
-    await this.page.keyboard.press(last);
+    await this.page.keyboard.press(this.isFirefox && last === 'Space' ? ' ' : last);
     for (const key of held.reverse()) await this.page.keyboard.up(key);
     await this.rest();
   }

@@ -4,9 +4,11 @@
     python pages.py DIRECTORY     writes NAME.html, NAME.json (what is in it) and NAME.sections.json of each
 """
 import base64
+import gzip
 import json
 import pathlib
 import random
+import struct
 import sys
 
 import page_writer as w
@@ -84,7 +86,7 @@ def small(**more):
     times, most = [k * 5 * MS for k in range(20)], [(10 + k % 5) * 1_000_000 + (7_654_321 if k == 7 else 0) for k in range(20)]
     sections["m"] = w.pack(20, [w.varint(w.differences(times)), w.varint(most), w.varint([9_000_000] * 20), w.varint([m // 2 for m in most]), w.varint([m // 4 for m in most])])
     values = [float(k * k) for k in range(20)]
-    doubles = b"".join(__import__("struct").pack("<d", v) for v in values)
+    doubles = struct.pack("<20d", *values)
     sections["c0"] = w.pack(20, [w.varint(w.differences(times)), doubles, doubles, doubles])
     pieces = [(1, b + 2 * MS, 13 * MS, 0, 1) for b in begins[:-1]] + []
     ends = [0] + [p[1] + p[2] for p in pieces]
@@ -174,15 +176,14 @@ def odd():
 
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for name, (head, sections, tracks) in {"small": small(), "large": large(), "hostile": hostile(), **dict(odd())}.items():
         (folder / f"{name}.html").write_bytes(w.page(head, sections))
-        coded = {key: base64.b64encode(__import__("gzip").compress(data, 6, mtime=0)).decode() for key, data in sections.items()}
+        coded = {key: base64.b64encode(gzip.compress(data, 6, mtime=0)).decode() for key, data in sections.items()}
         (folder / f"{name}.sections.json").write_text(json.dumps({"head": {**head, "sizes": {k: len(v) for k, v in sections.items()}}, "sections": coded}))
         (folder / f"{name}.json").write_text(json.dumps([[s[:4] for s in t.spans] for t in tracks]))
 
 
 if __name__ == "__main__":
-    main()
+    write(pathlib.Path(sys.argv[1]))

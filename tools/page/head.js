@@ -74,6 +74,15 @@ export function headOf(bytes) {
   }
   check(json !== null && typeof json === 'object' && !Array.isArray(json), 'no object');
   check(json.version === 1, `version ${text(json.version)}, which this page cannot read`);
+  try {
+    return readHead(json);
+  } catch (error) {
+    throw error instanceof Damage ? error : new Damage(`has a part of another form (${String(error)})`);
+  }
+}
+
+/** @param {any} json @returns {Head} */
+function readHead(json) {
   const processes = list(json.processes, 'processes').map(processOf), threads = threadsOf(json, processes.length);
   const kinds = list(json.kinds, 'kinds').map(kindOf), tracks = tracksOf(json, processes.length, threads.length);
   const tiles = list(json.tiles, 'tiles').map(tile => tileRow(tile, tracks));
