@@ -272,7 +272,12 @@ static void compare(const bench_claim *claim, bench_side subject)
     }
     make_file();
     mxp_source *source = open_file();
-    bench_plan plan = {.subject = subject, .reference = read_bare, .context = source, .rounds = 5};
+    bench_plan plan = {.subject = subject,
+                       .reference = read_bare,
+                       .context = source,
+                       .rounds = 5,
+                       .many_threads = true,
+                       .note = "the subject on as many threads as pay, the bare reader on one"};
     bench_compare(claim, &plan);
     mxp__source_close(source);
 }

@@ -132,6 +132,68 @@ int mxp__samples_add_slow(mxp_samples *samples, uint64_t value)
     return append(samples, value);
 }
 
+void mxp__samples_fini(mxp_samples *samples)
+{
+    free_values(samples);
+    mxp__free(samples->histogram, sizeof *samples->histogram);
+    *samples = (mxp_samples){0};
+}
+
+static bool is_empty(const mxp_samples *samples)
+{
+    return samples->count == 0 && samples->short_counts == NULL && samples->histogram == NULL;
+}
+
+// Equal short ones.
+static int add_equal(mxp_samples *samples, uint64_t value, uint32_t times)
+{
+    if (samples->histogram != NULL) {
+        mxp__histogram_add_equal(samples->histogram, value, times);
+    } else if (times > UINT32_MAX - samples->short_counts[value]) {
+        int error = take_histogram(samples);
+        return error == MXP_OK ? add_equal(samples, value, times) : error;
+    } else {
+        samples->short_counts[value] += times;
+    }
+    return MXP_OK;
+}
+
+static int merge_counts(mxp_samples *into, const mxp_samples *from)
+{
+    int error = into->histogram == NULL && into->short_counts == NULL ? count_short(into) : MXP_OK;
+    for (uint64_t ns = 0; error == MXP_OK && ns < MXP_SAMPLES_SHORT; ns++) {
+        if (from->short_counts[ns] > 0) {
+            error = add_equal(into, ns, from->short_counts[ns]);
+        }
+    }
+    return error;
+}
+
+int mxp__samples_merge(mxp_samples *into, mxp_samples *from)
+{
+    int error = MXP_OK;
+    if (is_empty(into)) {
+        mxp__samples_fini(into);
+        *into = *from;
+        *from = (mxp_samples){0};
+        return MXP_OK;
+    }
+    if (from->histogram != NULL) {
+        error = into->histogram == NULL ? take_histogram(into) : MXP_OK;
+        if (error == MXP_OK) {
+            mxp__histogram_merge(into->histogram, from->histogram);
+        }
+    }
+    for (size_t i = 0; error == MXP_OK && i < from->count; i++) {
+        error = mxp__samples_add(into, value_at(from, i));
+    }
+    if (error == MXP_OK && from->short_counts != NULL) {
+        error = merge_counts(into, from);
+    }
+    mxp__samples_fini(from);
+    return error;
+}
+
 static int compare_wide(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -193,11 +255,4 @@ uint64_t mxp__samples_quantile(mxp_samples *samples, double fraction, bool *is_e
     const double rank = ceil(fraction * (double)count - 1e-9 * (double)count);
     const uint64_t place = rank < 1 ? 0 : (uint64_t)rank - 1;
     return at_place(samples, place < count ? place : count - 1, shorts);
-}
-
-void mxp__samples_fini(mxp_samples *samples)
-{
-    free_values(samples);
-    mxp__free(samples->histogram, sizeof *samples->histogram);
-    *samples = (mxp_samples){0};
 }

@@ -39,6 +39,9 @@ static inline int mxp__samples_add(mxp_samples *samples, uint64_t value)  // MXP
     return 0;
 }
 
+// Adds all of another's, which is empty afterwards. MXP_ENOMEM.
+int mxp__samples_merge(mxp_samples *into, mxp_samples *from);
+
 // The smallest value that at least this fraction (0 to 1) of all do not exceed: exact, or from a
 // histogram less than 25 % off. 0 of none.
 uint64_t mxp__samples_quantile(mxp_samples *samples, double fraction, bool *is_exact);

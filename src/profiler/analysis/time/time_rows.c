@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// See time_rows.h.
+// See time_rows.h. Records are added up by the ids of their process (time_part.h), by several
+// threads where there are many; here those sums become rows, which have texts.
 #include "profiler/analysis/time/time_rows.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/analysis/time/pending_spans.h"
-#include "profiler/analysis/window/range_reader.h"
-
-enum { RECENT_BITS = 11 };
+#include "profiler/analysis/time/time_part.h"
+#include "profiler/analysis/window/side_by_side.h"
 
 typedef struct row_place {
     uint64_t key;
@@ -21,15 +21,7 @@ typedef struct pass {
     mxp_source *source;
     const mxp_choice *choice;
     const mxp_filter *filter;
-    mxp_pending_spans *threads, *pending;  // of all, and of the range's
-    uint32_t thread;  // the range's
     uint32_t *node_of;  // scopes
-    uint32_t *span_rows;  // of each name id: its row + 1
-    mxp_id_map operator_rows;  // by name, phase and scope id
-    row_place recent[1 << RECENT_BITS];  // some of them
-    const bool *idle;  // of the index
-    uint64_t step_begin, step_end;  // ticks of the step in which the last record was
-    bool step_is_chosen;
 } pass;
 
 static const char memory_for[] = "where the time went";
@@ -88,265 +80,166 @@ static int find_name(pass *self, uint32_t name, mxp_time_row *wanted)
                : error;
 }
 
-// Its row, of an operator that is not among the recent ones.
-static int find_operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase,
-                             row_place *recent)
+static bool is_async(const mxp_source *source, uint32_t name)
 {
-    const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
-    const row_place *known = mxp__id_map_find(&self->operator_rows, key + 1);
-    if (known != NULL) {
-        *recent = *known;
-        return MXP_OK;
+    return source->name(source, name).style == MXP_STYLE_ASYNC;
+}
+
+// The row of what has this name id, and of an operator with this scope id.
+static int row_of(pass *self, mxp_time_row ids, uint32_t *place)
+{
+    const mxp_source *source = self->source;
+    const bool is_named = ids.name < source->name_count;
+    mxp_time_row wanted = {.is_operator = ids.is_operator};
+    if (ids.is_operator) {
+        wanted.scope = ids.scope < source->name_count ? self->node_of[ids.scope] : 0;
+        wanted.phase = ids.phase;
+        wanted.is_idle = is_named && self->choice->of->index.idle[ids.name];
+    } else {
+        wanted.overlaps = is_async(source, ids.name);
     }
-    const bool is_named = name < self->source->name_count;
+    int error = find_name(self, ids.name, &wanted);
+    return error == MXP_OK ? find_row(self->rows, &wanted, place) : error;
+}
+
+// ---- parts -------------------------------------------------------------------------------------
+static int fold_row(pass *self, mxp_time_row *from)
+{
     uint32_t place;
-    mxp_time_row wanted = {.scope = scope < self->source->name_count ? self->node_of[scope] : 0,
-                           .phase = (uint8_t)phase,
-                           .is_operator = true,
-                           .is_idle = is_named && self->idle[name]};
-    int error = find_name(self, name, &wanted);
+    int error = row_of(self, *from, &place);
+    if (error != MXP_OK) {
+        return error;
+    }
+    mxp_time_row *to = &self->rows->rows[place];
+    to->overlaps |= from->overlaps;
+    to->count += from->count;
+    to->total_ns += from->total_ns;
+    to->self_ns += from->self_ns;
+    to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
+    to->waited_ns += from->waited_ns;
+    to->queued_ns += from->queued_ns;
+    return mxp__samples_merge(&to->durations, &from->durations);
+}
+
+// Rows come in the order in which the trace has them first, however it was shared out. A range is
+// of one part only.
+static int fold(pass *self, mxp_time_part *parts, size_t count)
+{
+    size_t next[MXP__SIDES_MAX] = {0};
+    int error = MXP_OK;
+    while (error == MXP_OK) {
+        mxp_time_part_row *first = NULL;
+        size_t of = 0;
+        for (size_t i = 0; i < count; i++) {
+            mxp_time_part_row *row = next[i] < parts[i].count ? &parts[i].rows[next[i]] : NULL;
+            if (row != NULL && (first == NULL || row->first_range < first->first_range)) {
+                first = row;
+                of = i;
+            }
+        }
+        if (first == NULL) {
+            break;
+        }
+        next[of]++;
+        error = fold_row(self, &first->row);
+    }
+    for (size_t i = 0; i < count; i++) {
+        self->rows->operators += parts[i].operators;
+        self->rows->spans += parts[i].spans;
+    }
+    return error;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const mxp_part_range *x = a, *y = b;
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// Each thread goes to the part that has fewest ranges yet. `ranges`: one for each place.
+static void share_out(const mxp_range_index *index, mxp_time_part *parts, size_t count,
+                      mxp_part_range *ranges)
+{
+    for (size_t begin = 0, end; begin < index->count; begin = end) {
+        uint32_t least = 0;
+        for (uint32_t i = 1; i < count; i++) {
+            least = parts[i].range_count < parts[least].range_count ? i : least;
+        }
+        end = mxp__range_index_next_thread(index, begin);
+        parts[least].range_count += end - begin;
+        for (size_t i = begin; i < end; i++) {
+            ranges[i] = (mxp_part_range){.number = index->places[i].number, .part = least};
+        }
+    }
+    if (index->count > 1) {
+        qsort(ranges, index->count, sizeof *ranges, compare_ranges);
+    }
+    for (size_t i = 0, first = 0; i < count; first += parts[i++].range_count) {
+        parts[i].ranges = ranges + first;
+    }
+}
+
+static int read_part(void *context, size_t piece)
+{
+    return mxp__time_part_read((mxp_time_part *)context + piece);
+}
+
+static int add_parts(pass *self, const bool *overlaps, mxp_part_range *ranges)
+{
+    enum { RANGE_BYTES = 1 << 16 };  // as the recorder makes them
+    const mxp_range_index *index = &self->choice->of->index;
+    const size_t count = mxp__side_by_side_count((uint64_t)index->count * RANGE_BYTES);
+    mxp_time_part parts[MXP__SIDES_MAX];
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = (mxp_time_part){.source = self->source,
+                                   .choice = self->choice,
+                                   .filter = self->filter,
+                                   .overlaps = overlaps,
+                                   .has_no_durations = self->rows->has_no_durations};
+    }
+    share_out(index, parts, count, ranges);
+    int error = mxp__side_by_side(count, read_part, parts);
     if (error == MXP_OK) {
-        error = find_row(self->rows, &wanted, &place);
+        error = fold(self, parts, count);
     }
-    row_place *added = error == MXP_OK ? mxp__id_map_add(&self->operator_rows, key + 1) : NULL;
-    if (added == NULL) {
-        return error != MXP_OK ? error : mxp__fail_memory(memory_for);
-    }
-    added->row = place;
-    *recent = *added;
-    return MXP_OK;
-}
-
-static inline int operator_row(pass *self, uint32_t name, uint32_t scope, unsigned phase,
-                               uint32_t *place)
-{
-    const uint64_t key = ((uint64_t)name << 3 | phase) << 32 | scope;
-    row_place *recent = &self->recent[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
-    int error =
-        recent->key == key + 1 ? MXP_OK : find_operator_row(self, name, scope, phase, recent);
-    *place = recent->row;
-    return error;
-}
-
-static int find_span_row(pass *self, uint32_t name, uint32_t *place)
-{
-    mxp_time_row wanted = {.overlaps =
-                               self->source->name(self->source, name).style == MXP_STYLE_ASYNC};
-    int error = find_name(self, name, &wanted);
-    error = error == MXP_OK ? find_row(self->rows, &wanted, place) : error;
-    if (error == MXP_OK && name < self->source->name_count) {
-        self->span_rows[name] = *place + 1;
+    for (size_t i = 0; i < count; i++) {
+        mxp__time_part_fini(&parts[i]);
     }
     return error;
 }
 
-static inline int span_row(pass *self, uint32_t name, uint32_t *place)
+static int add_records(pass *self)
 {
-    if (name >= self->source->name_count || self->span_rows[name] == 0) {
-        return find_span_row(self, name, place);
+    const mxp_source *source = self->source;
+    const size_t places = self->choice->of->index.count;
+    bool *overlaps = mxp__alloc(source->name_count * sizeof *overlaps);
+    mxp_part_range *ranges = mxp__alloc(places * sizeof *ranges);
+    int error = (overlaps == NULL && source->name_count > 0) || (ranges == NULL && places > 0)
+                    ? mxp__fail_memory(memory_for)
+                    : MXP_OK;
+    for (uint32_t id = 0; error == MXP_OK && id < source->name_count; id++) {
+        overlaps[id] = is_async(source, id);
     }
-    *place = self->span_rows[name] - 1;
-    return MXP_OK;
-}
-
-// ---- records -----------------------------------------------------------------------------------
-static inline int own_time(pass *self, int64_t begin_ns, int64_t end_ns, uint64_t *own_ns)
-{
-    return mxp__pending_spans_add(self->pending, &self->choice->of->index, self->thread, begin_ns,
-                                  end_ns, own_ns);
-}
-
-// The step of a moment in ticks, and from when to when its answer holds.
-static void find_step(pass *self, uint64_t ticks)
-{
-    const mxp_steps *steps = self->choice->of;
-    const size_t step = mxp__steps_of(steps, ticks);
-    const size_t next = step == SIZE_MAX ? 0 : step + 1;
-    self->step_begin = step == SIZE_MAX ? 0 : steps->mark_ticks[step];
-    self->step_end = next < steps->count ? steps->mark_ticks[next] : UINT64_MAX;
-    self->step_is_chosen = step != SIZE_MAX && self->choice->steps[step];
-}
-
-// As mxp__choice_takes: neighbouring records are mostly of one step.
-static inline bool is_chosen(pass *self, uint64_t ticks, int64_t ns)
-{
-    if (self->choice->steps == NULL) {
-        return mxp__choice_takes(self->choice, ticks, ns);
+    if (error == MXP_OK) {
+        error = add_parts(self, overlaps, ranges);
     }
-    if (ticks < self->step_begin || ticks >= self->step_end) {
-        find_step(self, ticks);
-    }
-    return self->step_is_chosen;
-}
-
-static inline bool is_wanted(const pass *self, uint32_t name, uint32_t scope, unsigned phase)
-{
-    return self->filter == NULL ||
-           mxp__filter_takes(self->filter, name, scope, self->thread, phase);
-}
-
-static inline int add_duration(const mxp_time_rows *rows, mxp_time_row *row, uint64_t duration_ns,
-                               uint64_t own_ns)
-{
-    row->count++;
-    row->total_ns += duration_ns;
-    row->self_ns += own_ns;
-    row->longest_ns = duration_ns > row->longest_ns ? duration_ns : row->longest_ns;
-    return rows->has_no_durations ? MXP_OK : mxp__samples_add(&row->durations, duration_ns);
-}
-
-static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
-{
-    return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
-}
-
-static inline int add_operator(pass *self, const uint64_t *words, const mxp_operator_times *times)
-{
-    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
-    const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
-    if ((flags & skipped) != 0) {
-        return MXP_OK;
-    }
-    uint64_t own_ns;
-    int error = own_time(self, times->start_ns, times->end_ns, &own_ns);
-    const uint32_t name = (uint32_t)words[1], scope = (uint32_t)words[6];
-    if (error != MXP_OK || !is_chosen(self, times->push_ticks, times->start_ns) ||
-        !is_wanted(self, name, scope, phase)) {
-        return error;
-    }
-    uint32_t place;
-    error = operator_row(self, name, scope, phase, &place);
-    if (error != MXP_OK) {
-        return error;
-    }
-    mxp_time_row *row = &self->rows->rows[place];
-    const uint64_t duration_ns = (uint64_t)(times->end_ns - times->start_ns);
-    row->waited_ns += distance_ns(times->push_ns, times->ready_ns);
-    row->queued_ns += distance_ns(times->ready_ns, times->start_ns);
-    self->rows->operators++;
-    return add_duration(self->rows, row, duration_ns, duration_ns);
-}
-
-// `is_of_lane`: on no thread of its own, or not that on which it was written.
-static inline int add_span(pass *self, uint32_t name, const mxp_span_times *times, bool is_of_lane)
-{
-    uint32_t place;
-    int error = span_row(self, name, &place);
-    if (error != MXP_OK) {
-        return error;
-    }
-    mxp_time_row *row = &self->rows->rows[place];
-    const uint64_t duration_ns = (uint64_t)(times->end_ns - times->begin_ns);
-    uint64_t own_ns = duration_ns;
-    row->overlaps |= is_of_lane;
-    if (!row->overlaps) {
-        error = own_time(self, times->begin_ns, times->end_ns, &own_ns);
-    }
-    if (error != MXP_OK || !is_chosen(self, times->begin_ticks, times->begin_ns) ||
-        !is_wanted(self, name, 0, MXP_PHASE_NONE)) {
-        return error;
-    }
-    self->rows->spans++;
-    return add_duration(self->rows, row, duration_ns, own_ns);
-}
-
-// ---- a range -----------------------------------------------------------------------------------
-// False also of a span on a clock of its own: it says nothing about when it was.
-static bool decode_span(mxp_range_reader *reader, const uint64_t *words, mxp_span_times *times,
-                        bool *is_of_lane)
-{
-    mxp_event event;
-    if (!mxp__range_reader_decode(reader, words, &event) ||
-        mxp__event_clock(&event) != MXP_CLOCK_TRACE) {
-        return false;
-    }
-    *times = (mxp_span_times){event.begin_ticks, event.begin_ns, event.end_ns};
-    *is_of_lane = event.lane != 0;
-    return true;
-}
-
-static inline int read_span(pass *self, mxp_range_reader *reader, const uint64_t *words)
-{
-    mxp_span_times times;
-    bool is_of_lane = false;
-    const bool is_plain =
-        mxp__is_lean_span_head(words) && mxp__span_times_at(&reader->clock, words, &times);
-    return is_plain || decode_span(reader, words, &times, &is_of_lane)
-               ? add_span(self, (uint32_t)words[1], &times, is_of_lane)
-               : MXP_OK;
-}
-
-static inline int read_operator(pass *self, mxp_range_reader *reader, const uint64_t *words)
-{
-    mxp_operator_times times;
-    return mxp__operator_times_at(&reader->clock, words, &times) ||
-                   mxp__range_reader_operator(reader, words, &times)
-               ? add_operator(self, words, &times)
-               : MXP_OK;
-}
-
-static int add_range(pass *self, const mxp_record_range *range)
-{
-    const uint64_t *at = range->words, *words;
-    mxp_range_reader reader;
-    int error = MXP_OK;
-    if (range->thread >= self->source->thread_count) {
-        return MXP_OK;
-    }
-    self->thread = range->thread;
-    self->pending = &self->threads[range->thread];
-    mxp__range_reader_begin(&reader, self->source, range);
-    while (error == MXP_OK && !reader.is_damaged &&
-           (words = mxp__next_head(&at, range->end)) != NULL) {
-        if (mxp__is_span_head(words)) {
-            error = read_span(self, &reader, words);
-        } else if (mxp__is_operator_head(words)) {
-            error = read_operator(self, &reader, words);
-        }
-    }
-    return error;
-}
-
-// ---- all ranges --------------------------------------------------------------------------------
-static int add_ranges(pass *self)
-{
-    mxp_record_range range;
-    int error = MXP_OK;
-    for (size_t number = 0; error == MXP_OK; number++) {
-        const int found = self->source->range(self->source, number, &range);
-        if (found != 1 && found != MXP_EFORMAT) {
-            return found;
-        }
-        error = found == 1 ? add_range(self, &range) : MXP_OK;
-    }
+    mxp__free(overlaps, source->name_count * sizeof *overlaps);
+    mxp__free(ranges, places * sizeof *ranges);
     return error;
 }
 
 // ---- a process ---------------------------------------------------------------------------------
 static int pass_init(pass *self)
 {
-    const size_t names = (size_t)self->source->name_count + 1;
-    self->operator_rows.entry_bytes = sizeof(row_place);
-    int error = mxp__scope_tree_add(&self->rows->scopes, self->source, &self->node_of);
-    if (error != MXP_OK) {
-        return error;
-    }
-    self->threads = mxp__alloc((self->source->thread_count + 1) * sizeof *self->threads);
-    self->span_rows = mxp__alloc(names * sizeof *self->span_rows);
-    self->idle = self->choice->of->index.idle;
-    return self->threads == NULL || self->span_rows == NULL ? mxp__fail_memory(memory_for) : MXP_OK;
+    return mxp__scope_tree_add(&self->rows->scopes, self->source, &self->node_of);
 }
 
 static void pass_fini(pass *self)
 {
-    const size_t names = self->source->name_count;
-    for (size_t i = 0; self->threads != NULL && i < self->source->thread_count; i++) {
-        mxp__pending_spans_fini(&self->threads[i]);
-    }
-    mxp__free(self->threads, (self->source->thread_count + 1) * sizeof *self->threads);
-    mxp__free(self->span_rows, (names + 1) * sizeof *self->span_rows);
-    mxp__free(self->node_of, names * sizeof *self->node_of);
-    mxp__id_map_fini(&self->operator_rows);
+    mxp__free(self->node_of, self->source->name_count * sizeof *self->node_of);
 }
 
 int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
@@ -356,7 +249,7 @@ int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choic
     pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
     int error = pass_init(&self);
     if (error == MXP_OK) {
-        error = add_ranges(&self);
+        error = add_records(&self);
     }
     if (error == MXP_OK) {
         rows->steps += choice->step_count;
@@ -372,19 +265,19 @@ static int add_path_row(pass *self, const mxp_path_row *path)
     mxp_time_rows *rows = self->rows;
     const bool runs = path->kind == MXP__PATH_RUN || path->kind == MXP__PATH_COMMUNICATION;
     uint32_t place;
-    int error = MXP_OK;
     rows->path_kinds_ns[path->kind] += path->total_ns;
     if (self->filter != NULL &&
         !mxp__filter_takes(self->filter, path->name, path->scope, 0, path->phase)) {
         return MXP_OK;
     }
-    if (runs && path->name != 0) {
-        error = operator_row(self, path->name, path->scope, path->phase, &place);
-    } else if (mxp__path_kind_is_host(path->kind) && path->name != 0) {
-        error = span_row(self, path->name, &place);
-    } else {
+    if (path->name == 0 || (!runs && !mxp__path_kind_is_host(path->kind))) {
         return MXP_OK;
     }
+    const mxp_time_row ids = {.name = path->name,
+                              .scope = path->scope,
+                              .phase = (uint8_t)path->phase,
+                              .is_operator = runs};
+    int error = row_of(self, ids, &place);
     if (error == MXP_OK) {
         rows->rows[place].path_ns += path->total_ns;
     }
@@ -422,9 +315,7 @@ int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_
         rows->has_path = true;
         rows->path_wall_ns += choice->wall_ns;
     }
-    if (self.node_of != NULL || self.threads != NULL) {
-        pass_fini(&self);
-    }
+    pass_fini(&self);
     mxp__path_rows_fini(&path);
     return error;
 }

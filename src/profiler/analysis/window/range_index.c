@@ -4,9 +4,11 @@
 
 #include <mxprof/error.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/window/side_by_side.h"
 #include "profiler/analysis/window/steps.h"
 
 enum { SPANS_MAX = 1 << 12, REACH_NS = 16000 };
@@ -14,11 +16,10 @@ enum { SPANS_MAX = 1 << 12, REACH_NS = 16000 };
 static const char memory_for[] = "the index of a trace";
 
 // ---- long spans --------------------------------------------------------------------------------
-// Where there are too many, only those twice as long are kept.
-static void keep_longer(mxp_range_index *index)
+// Forgets those that are not longer than `reach_ns`.
+static void keep_long(mxp_range_index *index)
 {
     size_t kept = 0;
-    index->reach_ns *= 2;
     for (size_t i = 0; i < index->span_count; i++) {
         const mxp_long_span *span = &index->spans[i];
         if (span->end_ns - span->begin_ns > index->reach_ns) {
@@ -34,8 +35,12 @@ static int add_span(mxp_range_index *index, const mxp_event *event)
         !mxp__range_index_nests(index, event)) {
         return MXP_OK;
     }
-    while (index->span_count == SPANS_MAX) {
-        keep_longer(index);
+    while (index->span_count == SPANS_MAX) {  // only those twice as long are kept
+        index->reach_ns *= 2;
+        keep_long(index);
+    }
+    if (event->end_ns - event->begin_ns <= index->reach_ns) {
+        return MXP_OK;
     }
     if (mxp__grow(&index->spans, &index->span_capacity, index->span_count + 1,
                   sizeof *index->spans) != MXP_OK) {
@@ -62,18 +67,22 @@ typedef struct heads {
     int64_t earliest_distance;
 } heads;
 
-static void extend_time(mxp_range_index *index, const mxp_event *event)
+static void add_time(mxp_range_index *index, int64_t first_ns, int64_t last_ns)
 {
-    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        return;
+    if (!index->has_time || first_ns < index->first_ns) {
+        index->first_ns = first_ns;
     }
-    if (!index->has_time || event->begin_ns < index->first_ns) {
-        index->first_ns = event->begin_ns;
-    }
-    if (!index->has_time || event->end_ns > index->last_ns) {
-        index->last_ns = event->end_ns;
+    if (!index->has_time || last_ns > index->last_ns) {
+        index->last_ns = last_ns;
     }
     index->has_time = true;
+}
+
+static void extend_time(mxp_range_index *index, const mxp_event *event)
+{
+    if (mxp__event_clock(event) == MXP_CLOCK_TRACE) {
+        add_time(index, event->begin_ns, event->end_ns);
+    }
 }
 
 static bool decode_at(heads *of, const uint64_t *words, mxp_event *event)
@@ -285,12 +294,15 @@ static int look_at_names(mxp_range_index *index)
     return MXP_OK;
 }
 
-int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
+// ---- slices of a trace, side by side -----------------------------------------------------------
+// Ranges `first` to before `end`, or to the last one.
+static int read_ranges(mxp_range_index *index, size_t first, size_t end)
 {
-    *index = (mxp_range_index){.source = process, .reach_ns = REACH_NS};
+    mxp_source *process = index->source;
     mxp_record_range range;
-    int found, error = look_at_names(index);
-    for (size_t i = 0; error == MXP_OK && (found = process->range(process, i, &range)) != 0; i++) {
+    int found, error = MXP_OK;
+    for (size_t i = first;
+         error == MXP_OK && i < end && (found = process->range(process, i, &range)) != 0; i++) {
         if (found == 1) {
             error = add_range(index, i, &range);
         } else if (found == MXP_EFORMAT) {
@@ -298,6 +310,138 @@ int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
         } else {
             error = found;
         }
+    }
+    return error;
+}
+
+typedef struct slices {
+    mxp_range_index *all;  // of each its own, with the whole index's names
+    size_t count, range_count;
+} slices;
+
+static int read_slice(void *context, size_t piece)
+{
+    const slices *of = context;
+    return read_ranges(&of->all[piece], of->range_count * piece / of->count,
+                       of->range_count * (piece + 1) / of->count);
+}
+
+// How many ranges there are, where that is known without reaching for their records; else 0.
+static size_t count_ranges(mxp_source *process)
+{
+    size_t low = 0, high = 1;
+    uint32_t thread;
+    if (process->range_thread == NULL) {
+        return 0;
+    }
+    while (process->range_thread(process, high - 1, &thread) == 1) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {  // there are `low` at least, and fewer than `high`
+        const size_t middle = low + (high - low) / 2;
+        if (process->range_thread(process, middle - 1, &thread) == 1) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int append(void *to_pointer, size_t *to_count, size_t *to_capacity, const void *from,
+                  size_t count, size_t element_bytes)
+{
+    if (count == 0) {
+        return MXP_OK;
+    }
+    if (mxp__grow(to_pointer, to_capacity, *to_count + count, element_bytes) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    char *to;
+    memcpy(&to, to_pointer, sizeof to);
+    memcpy(to + *to_count * element_bytes, from, count * element_bytes);
+    *to_count += count;
+    return MXP_OK;
+}
+
+// What comes behind all that the index has.
+static int append_slice(mxp_range_index *index, const mxp_range_index *slice)
+{
+    int error = append(&index->places, &index->count, &index->capacity, slice->places, slice->count,
+                       sizeof *slice->places);
+    if (error == MXP_OK) {
+        error = append(&index->spans, &index->span_count, &index->span_capacity, slice->spans,
+                       slice->span_count, sizeof *slice->spans);
+    }
+    if (error == MXP_OK) {
+        error = append(&index->marks, &index->mark_count, &index->mark_capacity, slice->marks,
+                       slice->mark_count, sizeof *slice->marks);
+    }
+    for (int kind = 0; kind < MXP_KIND_END; kind++) {
+        index->counts[kind] += slice->counts[kind];
+    }
+    index->unread_ranges += slice->unread_ranges;
+    index->reach_ns = slice->reach_ns > index->reach_ns ? slice->reach_ns : index->reach_ns;
+    if (slice->has_time) {
+        add_time(index, slice->first_ns, slice->last_ns);
+    }
+    return error;
+}
+
+static int join_slices(mxp_range_index *index, const slices *of)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < of->count; i++) {
+        error = append_slice(index, &of->all[i]);
+    }
+    keep_long(index);
+    while (index->span_count > SPANS_MAX) {
+        index->reach_ns *= 2;
+        keep_long(index);
+    }
+    return error;
+}
+
+static void free_records(mxp_range_index *index)
+{
+    mxp__free(index->places, index->capacity * sizeof *index->places);
+    mxp__free(index->spans, index->span_capacity * sizeof *index->spans);
+    mxp__free(index->marks, index->mark_capacity * sizeof *index->marks);
+}
+
+static int read_sliced(mxp_range_index *index, size_t range_count, size_t slice_count)
+{
+    slices of = {.all = mxp__alloc(slice_count * sizeof *of.all),
+                 .count = slice_count,
+                 .range_count = range_count};
+    if (of.all == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < slice_count; i++) {
+        of.all[i] = *index;
+    }
+    int error = mxp__side_by_side(slice_count, read_slice, &of);
+    if (error == MXP_OK) {
+        error = join_slices(index, &of);
+    }
+    for (size_t i = 0; i < slice_count; i++) {
+        free_records(&of.all[i]);
+    }
+    mxp__free(of.all, slice_count * sizeof *of.all);
+    return error;
+}
+
+int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
+{
+    enum { RANGE_BYTES = 1 << 16 };  // as the recorder makes them
+    *index = (mxp_range_index){.source = process, .reach_ns = REACH_NS};
+    const size_t ranges = count_ranges(process);
+    const size_t slice_count = mxp__side_by_side_count((uint64_t)ranges * RANGE_BYTES);
+    int error = look_at_names(index);
+    if (error == MXP_OK) {
+        error = slice_count > 1 ? read_sliced(index, ranges, slice_count)
+                                : read_ranges(index, 0, SIZE_MAX);
     }
     order(index);
     if (error != MXP_OK) {
@@ -308,9 +452,7 @@ int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
 
 void mxp__range_index_fini(mxp_range_index *index)
 {
-    mxp__free(index->places, index->capacity * sizeof *index->places);
-    mxp__free(index->spans, index->span_capacity * sizeof *index->spans);
-    mxp__free(index->marks, index->mark_capacity * sizeof *index->marks);
+    free_records(index);
     if (index->source != NULL) {
         mxp__free(index->idle, index->source->name_count * sizeof *index->idle);
         mxp__free(index->nested, index->source->name_count * sizeof *index->nested);

@@ -485,6 +485,37 @@ static void percentiles_are_exact_until_there_are_too_many(void **state)
     assert_int_equal(mxp__samples_quantile(&samples, 0.5, &is_exact), 0);
 }
 
+// Of two that were added up nobody can tell: few and many, short and long, lists and histograms.
+static void percentiles_of_two_are_those_of_all(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 50, 5000, MXP_SAMPLES_MAX + 10};
+    uint64_t seed = 28;
+    for (size_t i = 0; i < 25; i++) {
+        if (i / 5 == 4 && i % 5 != 3) {
+            continue;  // slow, and no other way
+        }
+        const size_t of[2] = {counts[i / 5], counts[i % 5]};
+        mxp_samples two[2] = {0}, all = {0};
+        for (size_t k = 0; k < of[0] + of[1]; k++) {
+            const uint64_t most = random_below(&seed, 3) == 0 ? 100 : UINT64_C(1) << 33;
+            const uint64_t value = random_below(&seed, most);
+            assert_int_equal(mxp__samples_add(&two[k < of[0] ? 0 : 1], value), MXP_OK);
+            assert_int_equal(mxp__samples_add(&all, value), MXP_OK);
+        }
+        assert_int_equal(mxp__samples_merge(&two[0], &two[1]), MXP_OK);
+        for (int percent = 0; percent <= 100; percent += 5) {
+            bool is_exact[2];
+            assert_int_equal(mxp__samples_quantile(&two[0], percent / 100.0, &is_exact[0]),
+                             mxp__samples_quantile(&all, percent / 100.0, &is_exact[1]));
+            assert_int_equal(is_exact[0], is_exact[1]);
+        }
+        mxp__samples_fini(&two[0]);
+        mxp__samples_fini(&two[1]);
+        mxp__samples_fini(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -500,6 +531,7 @@ int main(void)
         cmocka_unit_test(random_spans_have_the_same_own_time_in_rows_and_tree),
         cmocka_unit_test(own_time_is_exact_however_many_calls_there_are),
         cmocka_unit_test(percentiles_are_exact_until_there_are_too_many),
+        cmocka_unit_test(percentiles_of_two_are_those_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
