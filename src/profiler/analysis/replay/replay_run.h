@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A replay that goes on: its state, for the pass in recorded order (replay.c) and for the schedule
-// on another number of workers (replay_schedule.c).
+// A replay that goes on: its state, for its operators (replay_ops.c) and waits (replay_waits.c),
+// for the pass in recorded order (replay.c) and for the schedule on another number of workers
+// (replay_schedule.c). New times are fine ones (replay_host.h).
 #ifndef MXP_ANALYSIS_REPLAY_RUN_H
 #define MXP_ANALYSIS_REPLAY_RUN_H
+
+#include <mxprof/error.h>
 
 #include "profiler/analysis/replay/replay_host.h"
 
@@ -28,6 +31,69 @@ typedef struct mxp_replay_run {
     int error;
 } mxp_replay_run;
 
+// ---- times -------------------------------------------------------------------------------------
+// From moment to moment, fine.
+static inline int64_t mxp__replay_distance(int64_t from_ns, int64_t to_ns)
+{
+    const int64_t ns = to_ns - from_ns;
+    return (ns < -MXP__REPLAY_NS_MAX  ? -MXP__REPLAY_NS_MAX
+            : ns > MXP__REPLAY_NS_MAX ? MXP__REPLAY_NS_MAX
+                                      : ns) *
+           MXP__FINE;
+}
+
+static inline int64_t mxp__replay_fine(const mxp_replay_run *run, int64_t ns)
+{
+    return mxp__replay_distance(run->graph->from_ns, ns);
+}
+
+// When a thread of the program is where it was at `ns`. An error stays in `run`.
+static inline int64_t mxp__replay_host_at(mxp_replay_run *run, uint32_t thread, int64_t ns)
+{
+    int64_t now = 0;
+    int error = mxp__host_map_at(&run->maps[thread], ns, &now);
+    run->error = run->error == MXP_OK ? error : run->error;
+    return now;
+}
+
+static inline void mxp__replay_host_jump(mxp_replay_run *run, uint32_t thread, int64_t ns,
+                                         int64_t now)
+{
+    int error = mxp__host_map_jump(&run->maps[thread], ns, now);
+    run->error = run->error == MXP_OK ? error : run->error;
+}
+
+// Of what an operator takes, by its name and scope.
+static inline double mxp__replay_factor_of(const mxp_replay_run *run, const mxp_graph_op *op)
+{
+    const uint32_t names = run->graph->source->name_count;
+    double factor = 1;
+    if (run->changes->by_name != NULL && op->name < names) {
+        factor *= run->changes->by_name[op->name];
+    }
+    if (run->changes->by_scope != NULL && op->scope < names) {
+        factor *= run->changes->by_scope[op->scope];
+    }
+    return factor;
+}
+
+// The gap after what was waited for last. `before` and `now`: how much later than the first the
+// second of two things came, as recorded and as it is now. The situation is another one only if
+// `now` is on the other side by more than the recorded gap, so that nothing jumps at a tie. A
+// schedule jumps anyway, and takes each situation as it is.
+static inline bool mxp__replay_has_switched(const mxp_replay_run *run, int64_t before, int64_t now,
+                                            int64_t gap)
+{
+    if (run->schedule != NULL) {
+        return (before > 0) != (now > 0);
+    }
+    return before > 0 ? now < -gap : now > gap;
+}
+
+// All that had ended by then, as recorded, counts in settled_old_ns and settled_new.
+void mxp__replay_settle_until(mxp_replay_run *run, int64_t ns);
+
+// ---- nodes -------------------------------------------------------------------------------------
 // Settles a node. What it waits for must be settled: all before it in the plan's order, or all that
 // mxp__replay_needs names.
 void mxp__replay_go_op(mxp_replay_run *run, uint32_t op);
