@@ -49,6 +49,13 @@ static size_t peek(int fd, const struct stat *status, void *to, size_t size_byte
     return got > 0 ? (size_t)got : 0;
 }
 
+// Native, compressed or not.
+static bool is_own(const char *first, size_t count)
+{
+    const size_t magic_bytes = strlen(MXP_FILE_MAGIC);
+    return memcmp(first, MXP_FILE_MAGIC, count < magic_bytes ? count : magic_bytes) == 0;
+}
+
 // ---- a file by its name ------------------------------------------------------------------------
 static int open_named(const char *path, const char *shown, const mxp_import_options *options,
                       mxp_any_file *file)
@@ -64,6 +71,11 @@ static int open_named(const char *path, const char *shown, const mxp_import_opti
         file->is_imported = true;
     } else if (mxp__core_is_one(first, count)) {
         error = mxp__core_open(fd, shown, &file->source, &file->damage);
+    } else if (count > 0 && !is_own(first, count)) {
+        error = mxp__fail(MXP_EFORMAT,
+                          "cannot read '%s': no mxprof native trace (these end in .mxp and are "
+                          "written at dump), and no trace as JSON",
+                          shown);
     } else {
         error = mxp__packed_open(path, &file->source, &file->damage);
     }
