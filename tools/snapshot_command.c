@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// mxprof snapshot: asks a process for its last seconds by SIGUSR2. The signal would end a process
-// that does not handle it and may mean anything to another program, so the command sends it only to
-// a process with the mark of profiler/session/output/snapshot_mark.h. The mark also gives the name
-// of its snapshots; else the process's environment does, or the default holds.
+// mxprof snapshot: asks a process for its last seconds by a signal, SIGUSR2 unless it says another
+// one. The signal would end a process that does not handle it and may mean anything to another
+// program, so the command sends it only to a process with the mark of
+// profiler/session/output/snapshot_mark.h. The mark also gives the name of its snapshots; else the
+// process's environment does, or the default holds.
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,9 +33,8 @@ static const char help[] =
     "  --timeout S      how many seconds to wait for the file (default 10)\n"
     "\n"
     "The process must record with snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1) and be yours; it\n"
-    "gets SIGUSR2; a process that would take that for something else gets none. The name of the "
-    "new\n"
-    "file is printed when it is complete.\n"
+    "gets SIGUSR2, or the signal that it names (RTMIN+1); a process that would take that for\n"
+    "something else gets none. The name of the new file is printed when it is complete.\n"
     "\n"
     "example\n"
     "  mxprof report $(mxprof snapshot 4711)\n"
@@ -44,7 +45,8 @@ static const char help[] =
 enum { POLL_MS = 20, SIGN_TRIES = 100 };
 
 typedef struct process {
-    bool handles_signal;  // SIGUSR2
+    int signal;  // that takes snapshots
+    bool handles_signal;
     bool is_stopped;  // by a signal or a debugger
     bool has_library, takes_snapshots;
     uint32_t own_pid;
@@ -109,14 +111,15 @@ static int read_status(long pid, process *of)
     int error = read_proc(pid, "status", &status);
     const char *caught = field_of(&status, "\nSigCgt:");
     const char *state = field_of(&status, "\nState:\t");
-    of->handles_signal = caught != NULL && (strtoull(caught, NULL, 16) >> (SIGUSR2 - 1) & 1) != 0;
+    of->handles_signal =
+        caught != NULL && (strtoull(caught, NULL, 16) >> (of->signal - 1) & 1) != 0;
     of->is_stopped = state != NULL && (*state == 'T' || *state == 't');
     of->own_pid = own_number(&status, pid);
     mxp__strbuf_fini(&status);
     return error;
 }
 
-// Reads whether the process has the mark that it takes a snapshot at SIGUSR2, and the name in it.
+// Reads whether the process has the mark that it takes snapshots, the signal and the name in it.
 static int read_maps(long pid, process *of)
 {
     static const char sign[] = "/memfd:mxprof-snapshot", behind[] = " (deleted)";
@@ -126,9 +129,17 @@ static int read_maps(long pid, process *of)
     const char *at = strstr(text, sign);
     of->has_library = strstr(text, "/libmxprof.so") != NULL || strstr(text, "/libmxnet.so") != NULL;
     of->takes_snapshots = at != NULL;
+    of->signal = SIGUSR2;
     mxp__strbuf_clear(&of->pattern);
-    if (at != NULL && at[strlen(sign)] == ':') {
-        at += strlen(sign) + 1;
+    at = at != NULL ? at + strlen(sign) : "";
+    if (at[0] == '.') {
+        char *end;
+        unsigned long number = strtoul(at + 1, &end, 10);
+        of->signal = number > 0 && number <= (unsigned long)SIGRTMAX ? (int)number : SIGUSR2;
+        at = end;
+    }
+    if (at[0] == ':') {
+        at++;
         size_t length = strcspn(at, "\n");
         size_t rest = strlen(behind);
         bool is_deleted = length > rest && strncmp(at + length - rest, behind, rest) == 0;
@@ -136,34 +147,6 @@ static int read_maps(long pid, process *of)
     }
     mxp__strbuf_fini(&maps);
     return error;
-}
-
-// Waits a while for the mark, because a process that has just begun to record may not have it yet.
-static int check_process(long pid, process *of)
-{
-    int error = read_status(pid, of);
-    if (error == MXP_OK) {
-        error = read_maps(pid, of);
-    }
-    for (int i = 0; i < SIGN_TRIES && error == MXP_OK && of->handles_signal && of->has_library &&
-                    !of->takes_snapshots && !of->is_stopped;
-         i++) {
-        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
-        error = read_maps(pid, of);
-    }
-    if (error != MXP_OK || (of->takes_snapshots && of->handles_signal)) {
-        return error;
-    }
-    if (of->has_library) {
-        return mxp__fail(MXP_EIO,
-                         "process %ld does not take snapshots by a signal; it must record, with "
-                         "snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1)",
-                         pid);
-    }
-    return mxp__fail(MXP_EIO,
-                     "process %ld does not record with mxprof and snapshot_signal on "
-                     "(MXPROF_SNAPSHOT_SIGNAL=1); no signal was sent to it",
-                     pid);
 }
 
 // The value of a variable in the environment the process was started with, copied; else *value is
@@ -182,6 +165,58 @@ static void read_variable(long pid, const char *name, mxp_strbuf *value)
         }
     }
     mxp__strbuf_fini(&block);
+}
+
+// Whether it was started to take snapshots by a signal.
+static bool is_asked_to(long pid)
+{
+    mxp_strbuf value = {0};
+    read_variable(pid, "MXPROF_SNAPSHOT_SIGNAL", &value);
+    bool asked = value.length > 0 && strcmp(mxp__strbuf_text(&value), "0") != 0 &&
+                 strcasecmp(mxp__strbuf_text(&value), "false") != 0;
+    mxp__strbuf_fini(&value);
+    return asked;
+}
+
+static int read_process(long pid, process *of)
+{
+    int error = read_maps(pid, of);
+    return error == MXP_OK ? read_status(pid, of) : error;
+}
+
+static int refuse(long pid, const process *of)
+{
+    if (is_asked_to(pid)) {
+        return mxp__fail(MXP_EIO,
+                         "process %ld takes no snapshots, although MXPROF_SNAPSHOT_SIGNAL asks for "
+                         "them; it does not record, or has taken the signal for itself: RTMIN+1 "
+                         "names another one",
+                         pid);
+    }
+    if (of->has_library) {
+        return mxp__fail(MXP_EIO,
+                         "process %ld does not take snapshots by a signal; it must record, with "
+                         "snapshot_signal on (MXPROF_SNAPSHOT_SIGNAL=1)",
+                         pid);
+    }
+    return mxp__fail(MXP_EIO,
+                     "process %ld does not record with mxprof and snapshot_signal on "
+                     "(MXPROF_SNAPSHOT_SIGNAL=1); no signal was sent to it",
+                     pid);
+}
+
+// Waits a while for the mark, because a process that has just begun to record may not have it yet.
+static int check_process(long pid, process *of)
+{
+    int error = read_process(pid, of);
+    bool may_come = of->has_library && (of->handles_signal || is_asked_to(pid));
+    for (int i = 0;
+         i < SIGN_TRIES && error == MXP_OK && may_come && !of->takes_snapshots && !of->is_stopped;
+         i++) {
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+        error = read_process(pid, of);
+    }
+    return error != MXP_OK || (of->takes_snapshots && of->handles_signal) ? error : refuse(pid, of);
 }
 
 // ---- where they come ---------------------------------------------------------------------------
@@ -326,7 +361,7 @@ static int ask(long pid, const process *of, const snapshot_place *place, double 
                mxp_strbuf *file)
 {
     struct timespec before = newest(place, file);
-    if (kill((pid_t)pid, SIGUSR2) != 0) {
+    if (kill((pid_t)pid, of->signal) != 0) {
         return mxp__fail(MXP_EIO, "cannot signal process %ld: %s", pid, strerror(errno));
     }
     if (of->is_stopped) {

@@ -59,7 +59,8 @@ typedef struct mxp_config {
     const char *snapshot_filename;  // of snapshots nobody named; default "snapshot.mxp", which
                                     // gives snapshot.PID.1.mxp, snapshot.PID.2.mxp ...
     double snapshot_ms;  // how far back those reach; default 10000
-    int snapshot_signal;  // take one at SIGUSR2, which must not be in use; default 0
+    int snapshot_signal;  // take one at a signal that is not in use: 1 SIGUSR2, else its number;
+                          // default 0: at none
     double
         snapshot_step_factor;  // take one after a step this many times the median; default 0: never
     const char

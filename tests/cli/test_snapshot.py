@@ -39,12 +39,12 @@ while True:
 OWN_HANDLER = 'signal.signal(signal.SIGUSR2, lambda *_: print("got it", flush=True))\n'
 
 
-def start(program, folder, autostart=True, **variables):
+def start(program, folder, autostart=True, stderr=None, **variables):
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("MXPROF_", "MXNET_PROFILER_"))}
     environment.update(variables, MXNET_PROFILER_AUTOSTART="1" if autostart else "0")
     process = subprocess.Popen([sys.executable, "-c", program, BUILD / "libmxprof.so"], cwd=folder,
-                               env=environment, stdout=subprocess.PIPE, text=True)
+                               env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True)
     assert process.stdout.readline() == "ready\n"
     return process
 
@@ -88,6 +88,35 @@ def test_a_program_that_has_taken_the_signal_over_since_gets_none(tmp_path):
     time.sleep(0.2)
     assert result.returncode == 1, result.stdout
     assert end(process) == ""
+
+
+def test_who_has_taken_the_signal_over_is_told_what_helps(tmp_path):
+    process = start(PROGRAM + WAIT + "wait_for_sign('mxprof-snapshot')\n" + OWN_HANDLER +
+                    "wait_for_sign('mxprof-snapshot', False)\n" + GOES_ON, tmp_path, MXPROF_SNAPSHOT_SIGNAL="1")
+    result = snapshot(process.pid)
+    end(process)
+    assert "although MXPROF_SNAPSHOT_SIGNAL asks for them" in result.stderr and "RTMIN+1" in result.stderr
+
+
+@pytest.mark.parametrize("value, number", [("RTMIN+3", signal.SIGRTMIN + 3), (str(int(signal.SIGUSR1)), signal.SIGUSR1)])
+def test_another_signal_takes_snapshots_beside_the_programs_own(value, number, tmp_path):
+    process = start(PROGRAM + OWN_HANDLER + GOES_ON, tmp_path, MXPROF_SNAPSHOT_SIGNAL=value)
+    try:
+        result = snapshot(process.pid)
+        assert result.returncode == 0, result.stderr
+        assert (tmp_path / result.stdout.strip()).exists()
+        caught = re.search(r"SigCgt:\s+(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1]
+        assert int(caught, 16) >> (number - 1) & 1
+    finally:
+        assert end(process) == ""  # its own signal did not come
+
+
+@pytest.mark.parametrize("value", ["65", "RTMIN+31", "RTMIN", "USR1", "-1", "1.5", ""])
+def test_what_is_no_signal_is_told(value, tmp_path):
+    with open(tmp_path / "stderr", "w") as stderr:
+        end(start(PROGRAM + GOES_ON, tmp_path, stderr=stderr, MXPROF_SNAPSHOT_SIGNAL=value))
+    told = (tmp_path / "stderr").read_text()
+    assert ("is ignored: " in told and ("whole number" in told or "Out of range" in told)) == (value != "")
 
 
 def test_a_snapshot_comes_from_the_process_that_was_asked(tmp_path):

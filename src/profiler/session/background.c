@@ -113,7 +113,7 @@ static void *write_periodically(void *argument)
         }
         background->last_dump_ns = mxp__os_monotonic_ns();
     }
-    mxp__snapshot_mark(NULL);
+    mxp__snapshot_mark(NULL, 0);
     mxp__unlock(&session->lock);
     return NULL;
 }

@@ -43,6 +43,7 @@ static void append_key(mxp_strbuf *out, const mxp_config_key *key)
     mxp__strbuf_printf(out, "%s : ", key->name);
     switch (key->type) {
     case MXP__KEY_BOOL:
+    case MXP__KEY_SIGNAL:
         mxp__strbuf_printf(out, "boolean, optional, default=%s", key->fallback);
         break;
     case MXP__KEY_FLOAT:
@@ -213,7 +214,7 @@ static void fill_config(const mxp_key_value *values, mxp_config *config)
         .memory_limit_bytes = limit->given ? limit->size : default_memory_limit(limit->size),
         .snapshot_filename = values[KEY_snapshot_filename].text,
         .snapshot_ms = values[KEY_snapshot_ms].number,
-        .snapshot_signal = values[KEY_snapshot_signal].flag,
+        .snapshot_signal = (int)values[KEY_snapshot_signal].size,
         .snapshot_step_factor = values[KEY_snapshot_step_factor].number,
         .snapshot_counter = values[KEY_snapshot_counter].text,
         .keep_crashed = values[KEY_keep_crashed].size,

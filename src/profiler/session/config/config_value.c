@@ -7,12 +7,19 @@
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
 #include "profiler/session/config/quote.h"
+
+static int fail_range(const char *key, const char *text)
+{
+    return mxp__fail(MXP_EVALUE, "Out of range value for %s, value='%.*s'", key,
+                     mxp__quote_length(text), text);
+}
 
 static int parse_bool(const char *key, const char *text, mxp_key_value *value)
 {
@@ -86,8 +93,7 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
     double number = read_double(text);
     bool written_infinite = strpbrk(text, "iInN") != NULL;
     if (!written_infinite && fabs(number) > (double)FLT_MAX) {
-        return mxp__fail(MXP_EVALUE, "Out of range value for %s, value='%.*s'", key,
-                         mxp__quote_length(text), text);
+        return fail_range(key, text);
     }
     value->number = number;
     return MXP_OK;
@@ -125,11 +131,24 @@ static int parse_whole(const char *key, bool bytes, const char *text, mxp_key_va
                !__builtin_add_overflow(size, (uint64_t)(text[i] - '0'), &size);
     }
     if (!fits || __builtin_mul_overflow(size, UINT64_C(1) << (10 * unit), &size)) {
-        return mxp__fail(MXP_EVALUE, "Out of range value for %s, value='%.*s'", key,
-                         mxp__quote_length(text), text);
+        return fail_range(key, text);
     }
     value->size = size;
     return MXP_OK;
+}
+
+// A bool, the number of a signal, or RTMIN+N.
+static int parse_signal(const char *key, const char *text, mxp_key_value *value)
+{
+    static const char realtime[] = "RTMIN+";
+    bool counts = strncmp(text, realtime, sizeof realtime - 1) == 0;
+    if (parse_bool(key, text, value) == MXP_OK) {
+        value->size = value->flag;
+        return MXP_OK;
+    }
+    int error = parse_whole(key, false, counts ? text + sizeof realtime - 1 : text, value);
+    value->size += error == MXP_OK && counts ? (uint64_t)SIGRTMIN : 0;
+    return error == MXP_OK && value->size > (uint64_t)SIGRTMAX ? fail_range(key, text) : error;
 }
 
 void mxp__config_words(const char *words, mxp_strbuf *out)
@@ -176,6 +195,8 @@ int mxp__config_value(const mxp_config_key *key, const char *text, mxp_key_value
         return parse_whole(key->name, false, text, value);
     case MXP__KEY_ENUM:
         return parse_enum(key, text, value);
+    case MXP__KEY_SIGNAL:
+        return parse_signal(key->name, text, value);
     case MXP__KEY_STRING:
         break;
     }

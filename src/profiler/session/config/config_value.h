@@ -14,7 +14,8 @@ typedef enum mxp_key_type {
     MXP__KEY_FLOAT,
     MXP__KEY_ENUM,
     MXP__KEY_SIZE,
-    MXP__KEY_COUNT
+    MXP__KEY_COUNT,
+    MXP__KEY_SIGNAL  // a bool, or which signal; in `size`, 1 for true
 } mxp_key_type;
 
 typedef struct mxp_config_key {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See snapshot.h. A trigger only sets a request; the background thread writes the snapshot. Two
 // triggered snapshots are at least snapshot_ms apart, so that they do not overlap, and a process
-// takes at most 100 of them. SIGUSR2 is exempt from the distance, because a person asked.
+// takes at most 100 of them. The signal is exempt from the distance, because a person asked.
 #include "profiler/session/output/snapshot.h"
 
 #include <assert.h>
@@ -34,8 +34,8 @@ static struct {
     MXP_ATOMIC(unsigned) number;  // of the last snapshot that got a numbered name
     unsigned triggered;  // how many triggers have taken
     uint64_t last_ns;  // monotonic: of the last one that a trigger took
-    bool has_signal;  // SIGUSR2 is ours
-    struct sigaction before;  // the action of SIGUSR2 before ours
+    int signal;  // which one is ours; 0: none
+    struct sigaction before;  // its action before ours
 } snapshots;
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -216,36 +216,44 @@ static void on_signal(int number)
     mxp__trigger_ask(MXP__TRIGGER_SIGNAL);
 }
 
-static int take_signal(void)
+// SIGUSR2 where no number is given: what that one means elsewhere is for a number to say.
+static int signal_of(const mxp_config *config)
+{
+    return config->snapshot_signal == 1 ? SIGUSR2 : config->snapshot_signal;
+}
+
+static int take_signal(int number)
 {
     struct sigaction *before = &snapshots.before;
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&ours.sa_mask);
-    if (sigaction(SIGUSR2, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
-        return mxp__fail(MXP_ESTATE, "snapshot_signal: the program handles SIGUSR2 itself; call "
-                                     "mxp_session_snapshot there instead");
+    if (sigaction(number, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
+        return mxp__fail(MXP_ESTATE,
+                         "snapshot_signal: the program handles signal %d itself; take another one "
+                         "(RTMIN+1), or call mxp_session_snapshot there",
+                         number);
     }
-    if (sigaction(SIGUSR2, &ours, NULL) != 0) {
+    if (sigaction(number, &ours, NULL) != 0) {
         return mxp__fail(MXP_ESTATE, "snapshot_signal: %s", strerror(errno));
     }
-    snapshots.has_signal = true;
+    snapshots.signal = number;
     return MXP_OK;
 }
 
 static bool signal_is_ours(void)
 {
     struct sigaction now;
-    return sigaction(SIGUSR2, NULL, &now) == 0 && now.sa_handler == on_signal;
+    return sigaction(snapshots.signal, NULL, &now) == 0 && now.sa_handler == on_signal;
 }
 
-// Gives SIGUSR2 back. If the program has installed a handler meanwhile, that one stays.
+// Gives the signal back. If the program has installed a handler meanwhile, that one stays.
 static void leave_signal(void)
 {
     if (signal_is_ours()) {
-        sigaction(SIGUSR2, &snapshots.before, NULL);
+        sigaction(snapshots.signal, &snapshots.before, NULL);
     }
-    snapshots.has_signal = false;
-    mxp__snapshot_mark(NULL);
+    snapshots.signal = 0;
+    mxp__snapshot_mark(NULL, 0);
 }
 
 static mxp_name counter_name(const mxp_counter_trigger *trigger)
@@ -268,25 +276,27 @@ int mxp__snapshot_configure_locked(mxp_session *session)
     mxp__triggers_set(&(mxp_triggers){.step_factor = config->snapshot_step_factor,
                                       .counter = counter_name(&counter),
                                       .counter_above = counter.above});
-    if (error == MXP_OK && config->snapshot_signal != 0 && !snapshots.has_signal) {
-        error = take_signal();
-    } else if (config->snapshot_signal == 0 && snapshots.has_signal) {
+    const int wanted = signal_of(config);
+    if (wanted != snapshots.signal && snapshots.signal != 0) {
         leave_signal();
+    }
+    if (error == MXP_OK && wanted != snapshots.signal) {
+        error = take_signal(wanted);
     }
     return error;
 }
 
 bool mxp__snapshot_wanted(void)
 {
-    return mxp__triggers_armed() || snapshots.has_signal;
+    return mxp__triggers_armed() || snapshots.signal != 0;
 }
 
 void mxp__snapshot_show_locked(const mxp_session *session)
 {
     assert(mxp__lock_is_held(&session->lock));
-    bool is_ours = session->running && snapshots.has_signal && signal_is_ours();
+    bool is_ours = session->running && snapshots.signal != 0 && signal_is_ours();
     char *name = is_ours ? mxp__output_expanded(session->config.snapshot_filename) : NULL;
-    mxp__snapshot_mark(name);
+    mxp__snapshot_mark(name, snapshots.signal);
     mxp__strfree(name);
 }
 

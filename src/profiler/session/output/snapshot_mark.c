@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,11 +21,14 @@ static struct {
 } mark;
 
 // A name that does not fit or cannot be read back is left out.
-static void name_of(const char *pattern, char name[MXP__PAGE_NAME_MAX])
+static void name_of(const char *pattern, int signal, char name[MXP__PAGE_NAME_MAX])
 {
-    static const char sign[] = "mxprof-snapshot";
+    char sign[32] = "mxprof-snapshot";
+    if (signal != SIGUSR2) {
+        snprintf(sign, sizeof sign, "mxprof-snapshot.%d", signal);
+    }
     size_t length = strlen(pattern);
-    int is_plain = sizeof sign + 1 + length <= MXP__PAGE_NAME_MAX;
+    int is_plain = strlen(sign) + 2 + length <= MXP__PAGE_NAME_MAX;
     for (size_t i = 0; i < length && is_plain; i++) {
         is_plain = isgraph((unsigned char)pattern[i]) || pattern[i] == ' ';
     }
@@ -43,7 +47,7 @@ static void take_away(void)
     }
 }
 
-void mxp__snapshot_mark(const char *pattern)
+void mxp__snapshot_mark(const char *pattern, int signal)
 {
     assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     char name[MXP__PAGE_NAME_MAX];
@@ -54,7 +58,7 @@ void mxp__snapshot_mark(const char *pattern)
         take_away();
         return;
     }
-    name_of(pattern, name);
+    name_of(pattern, signal, name);
     if (mark.page == NULL || strcmp(name, mark.name) != 0) {
         take_away();
         mark.page = mxp__named_page(name);
