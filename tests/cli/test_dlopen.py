@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 
 PROGRAM = r"""
@@ -67,3 +68,57 @@ def test_dlopened_library_records_on_threads_older_than_itself(tmp_path):
     assert len(rows) == 300 and all(rows.count(row) == 100 for row in set(rows))
     names = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert sorted(names[row] for row in set(rows)) == ["early 0", "early 1", "early 2"]
+
+
+PLUGIN = """
+#include <mxprof/record.h>
+void plugin(void);
+void plugin(void) { MXP_SPAN_SCOPE("plugin", "inside"); }
+"""
+HOST = """
+#include <dlfcn.h>
+#include <mxprof/record.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+    if (count > 2) {  // the same process, another program
+        return execl(arguments[0], arguments[0], arguments[1], (char *)0);
+    }
+    void *loaded = dlopen(arguments[1], RTLD_NOW);
+    void (*call)(void) = (void (*)(void))dlsym(loaded, "plugin");
+    MXP_SPAN_SCOPE("host", "outside");
+    call();
+    return 0;
+}
+"""
+
+
+def compiled(text, name, folder, *options):
+    (folder / f"{name}.c").write_text(text)
+    subprocess.run(["cc", f"{name}.c", "-o", name, f"-I{SOURCE}/include", *options], cwd=folder, check=True)
+    return folder / name
+
+
+def copies_told(folder, library, *more):
+    """How often a host that is linked with this library, and loads a plugin, is told of a second copy."""
+    shared = (f"-L{BUILD}", "-l:libmxprof.so", f"-Wl,-rpath,{BUILD}")
+    plugin = compiled(PLUGIN, "plugin.so", folder, "-shared", "-fPIC", *shared)
+    host = compiled(HOST, "host", folder, *(shared if library == "shared" else 
+                                           ("-Wl,--whole-archive", BUILD / "libmxprof.a", "-Wl,--no-whole-archive", "-lm", "-ldl")))
+    done = subprocess.run([host, plugin, *more], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "MXPROF_AUTOSTART": "1", "MXPROF_NATIVE_FILENAME": "x.mxp"})
+    assert done.returncode == 0, done.stderr
+    return done.stderr.count("has the library twice")
+
+
+def test_two_copies_in_one_process_are_told(tmp_path):
+    assert copies_told(tmp_path, "static") == 1
+
+
+def test_one_copy_is_none_too_many(tmp_path):
+    assert copies_told(tmp_path, "shared") == 0
+    assert copies_told(tmp_path, "shared", "exec") == 0
+
+
+def test_two_copies_after_an_exec_are_told_once(tmp_path):
+    assert copies_told(tmp_path, "static", "exec") == 1

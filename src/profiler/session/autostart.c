@@ -104,6 +104,7 @@ static const char *const variables[] = {
     "MXPROF_CLOCK",
     "MXPROF_COLLECT_MEMORY",
     "MXPROF_COLLECT_SYNC",
+    "MXPROF_COPY",
     "MXPROF_EXPORT_THREADS",
     "MXPROF_FUNCTIONS_DEPTH",
     "MXPROF_FUNCTIONS_MIN_US",
@@ -225,6 +226,10 @@ __attribute__((constructor)) static void begin_process(void)
         mxp_config config;
         mxp_config_init(&config);
         mxp__config_warn_of_outputs(&config);
+        if (mxp__root_has_copy()) {
+            fprintf(stderr, "mxprof: this process has the library twice: link program and plugins "
+                            "with libmxprof.so\n");
+        }
         mxp__root_leave();
     }
     if (begin_session(session) != MXP_OK) {

@@ -13,7 +13,10 @@ void mxp__root_init(void);
 bool mxp__root_is_other(void);
 // The mark of the profile to which this process belongs, its own if there is no other.
 const char *mxp__root_mark(void);
-// Leaves the mark if there is none. For the library's constructor alone.
+// Whether another copy of the library has begun to record in this very process: each copy writes
+// the files of the configuration as if it were alone. Before mxp__root_leave.
+bool mxp__root_has_copy(void);
+// Leaves the mark if there is none, and where this copy is. For the library's constructor alone.
 void mxp__root_leave(void);
 
 #endif
