@@ -33,6 +33,8 @@ bool mxp__core_is_one(const void *data, size_t size_bytes);
 // MXP_EFORMAT, MXP_ENOMEM. The caller closes the image, also after an error.
 int mxp__image_open_core(mxp_memory_image *image, int fd, const char *path);
 int mxp__image_open_process(mxp_memory_image *image, long pid);
+// What the process is called by itself: its number in its own namespace.
+uint32_t mxp__process_own_number(long pid);
 void mxp__image_close(mxp_memory_image *image);
 
 // Copies memory. False: not all of it is there; then `to` is zeroed where it is not.

@@ -14,11 +14,26 @@
 
 static char damage_text[256];
 
-static int write_file(const mxp_memory_image *image, const char *path, mxp_strbuf *name,
+// A forked child has its parent's anchor until it records itself.
+static int find_anchor(const mxp_memory_image *image, long pid, mxp_image_anchor *anchor)
+{
+    int error = mxp__image_find_anchor(image, anchor);
+    if (error == MXP_OK && pid != 0 && anchor->pid != mxp__process_own_number(pid)) {
+        error = mxp__fail(MXP_EFORMAT,
+                          "it does not record: it was forked by process %" PRIu32
+                          ", which recorded in memory; with MXPROF_STORE=file children record as "
+                          "well",
+                          anchor->pid);
+    }
+    return error;
+}
+
+// `pid`: of a living process, else 0.
+static int write_file(const mxp_memory_image *image, long pid, const char *path, mxp_strbuf *name,
                       mxp_image_loss *loss)
 {
     mxp_image_anchor anchor;
-    int error = mxp__image_find_anchor(image, &anchor);
+    int error = find_anchor(image, pid, &anchor);
     if (error != MXP_OK) {
         char line[256] = "";
         strncat(line, mxp_last_error(), sizeof line - 1);
@@ -61,13 +76,13 @@ static void describe(const mxp_memory_image *image, const mxp_source *source,
     }
 }
 
-static int open_image(const mxp_memory_image *image, const char *path, mxp_source **source,
-                      mxp_damage *damage)
+static int open_image(const mxp_memory_image *image, long pid, const char *path,
+                      mxp_source **source, mxp_damage *damage)
 {
     mxp_strbuf name = {0};
     mxp_image_loss loss = {0};
     mxp_damage inner = {0, NULL};
-    int error = write_file(image, path, &name, &loss);
+    int error = write_file(image, pid, path, &name, &loss);
     if (error == MXP_OK) {
         error = mxp__native_open(mxp__strbuf_text(&name), source, &inner);
     }
@@ -87,7 +102,7 @@ int mxp__core_open(int fd, const char *path, mxp_source **source, mxp_damage *da
     mxp_memory_image image;
     int error = mxp__image_open_core(&image, fd, path);
     if (error == MXP_OK) {
-        error = open_image(&image, path, source, damage);
+        error = open_image(&image, 0, path, source, damage);
     }
     mxp__image_close(&image);
     return error;
@@ -100,7 +115,7 @@ int mxp__process_open(long pid, mxp_source **source, mxp_damage *damage)
     snprintf(path, sizeof path, "process %ld", pid);
     int error = mxp__image_open_process(&image, pid);
     if (error == MXP_OK) {
-        error = open_image(&image, path, source, damage);
+        error = open_image(&image, pid, path, source, damage);
     }
     mxp__image_close(&image);
     return error;

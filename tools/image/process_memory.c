@@ -66,6 +66,27 @@ static int read_maps(mxp_memory_image *image, long pid)
     return error;
 }
 
+uint32_t mxp__process_own_number(long pid)
+{
+    static const char field[] = "NSpid:";
+    char path[64], *line = NULL;
+    size_t room = 0;
+    unsigned long number = (unsigned long)pid;
+    snprintf(path, sizeof path, "/proc/%ld/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status != NULL && getline(&line, &room, status) > 0) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, field, sizeof field - 1) == 0 && last != NULL) {
+            number = strtoul(last, NULL, 10);
+        }
+    }
+    free(line);
+    if (status != NULL) {
+        fclose(status);
+    }
+    return (uint32_t)number;
+}
+
 int mxp__image_open_process(mxp_memory_image *image, long pid)
 {
     *image = (mxp_memory_image){.fd = -1, .is_alive = true};
