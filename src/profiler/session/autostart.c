@@ -104,7 +104,6 @@ static const char *const variables[] = {
     "MXPROF_CLOCK",
     "MXPROF_COLLECT_MEMORY",
     "MXPROF_COLLECT_SYNC",
-    "MXPROF_COPY",
     "MXPROF_EXPORT_THREADS",
     "MXPROF_FUNCTIONS_DEPTH",
     "MXPROF_FUNCTIONS_MIN_US",

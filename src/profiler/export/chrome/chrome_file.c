@@ -205,7 +205,7 @@ static int write_renamed(mxp_chrome_file *file, const char *path, const struct s
 {
     mxp_new_file made;
     if (!mxp__new_file_open(&made, path, 0666)) {
-        return fail_path("create a file beside", path);
+        return fail_path("create", path);
     }
     if (old != NULL) {
         (void)fchmod(made.descriptor.fd, old->st_mode & 07777);  // best effort: it is a new file

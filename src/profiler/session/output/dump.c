@@ -180,8 +180,8 @@ static void warn_of_limit(mxp_session *session, uint64_t limit_bytes)
     session->limit_told = true;
     fprintf(stderr,
             "mxprof: the Chrome trace has %" PRIu64 " MB, %" PRIu64 " events are left out of it; "
-            "trace_limit_bytes is %" PRIu64 ". Record less (profile(skip=, active=) in Python), "
-            "or write native_filename= or keep a ring (full_policy=ring)\n",
+            "trace_limit_bytes is %" PRIu64 ". Record less (skip=, active=), or write "
+            "native_filename=, or keep a ring (full_policy=ring)\n",
             mxp__chrome_file_bytes(file) / 1000000, left_out, limit_bytes);
 }
 

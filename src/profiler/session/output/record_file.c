@@ -185,7 +185,7 @@ static int check_name(const mxp_descriptor *descriptor)
     if (!mxp__descriptor_is_ours(descriptor)) {
         return mxp__fail(MXP_EIO, "cannot complete the recording file: the descriptor of the "
                                   "recording file was closed by the program, and its name is not "
-                                  "the file's any more; what it holds can be read all the same");
+                                  "the file's any more; it can be read all the same");
     }
     if (fstat(descriptor->fd, &status) != 0) {
         return fail_complete();

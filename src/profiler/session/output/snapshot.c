@@ -228,10 +228,9 @@ static int take_signal(int number)
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&ours.sa_mask);
     if (sigaction(number, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
-        return mxp__fail(MXP_ESTATE,
-                         "snapshot_signal: the program handles signal %d itself; take another one "
-                         "(RTMIN+1), or call mxp_session_snapshot there",
-                         number);
+        return mxp__fail(
+            MXP_ESTATE, "snapshot_signal: the program handles signal %d itself; RTMIN+1 is another",
+            number);
     }
     if (sigaction(number, &ours, NULL) != 0) {
         return mxp__fail(MXP_ESTATE, "snapshot_signal: %s", strerror(errno));
