@@ -37,7 +37,7 @@ static const char help[] =
     "  info     what else the program noted about itself\n"
     "\n"
     "example\n"
-    "  mxprof info build/demo/profile.mxp\n"
+    "  mxprof info profile.mxp\n"
     "\n"
     "exit code: 0 fine, 1 cannot be read or is damaged (what could be read is shown), 2 wrong "
     "call\n";
