@@ -38,6 +38,9 @@ NAMES: Dict[str, str] = {
     "mxnet.optimizer": """
         AdaBelief AdaDelta AdaGrad AdamW Adamax DCASGD GroupAdaGrad LANS LBSGD Nadam
         SGLD""",
+    "mxnet.io": """
+        ImageDetRecordIter ImageRecordInt8Iter ImageRecordIter ImageRecordIter_v1 ImageRecordUInt8Iter
+        ImageRecordUInt8Iter_v1 LibSVMIter""",
     "mxnet.initializer": "Bilinear InitDesc Load",
     "mxnet.test_utils": """
         assert_exception check_consistency check_numeric_gradient check_symbolic_backward
@@ -52,6 +55,7 @@ _INSTEAD = {
     "mxnet.dlpack": "from_dlpack and to_dlpack_for_read are functions of mx.nd and mx.npx",
     "mxnet.image": "gluon.data.vision.transforms has ToTensor, Normalize and Cast",
     "mxnet.log": "Python's logging does the same",
+    "mxnet.io.ImageRecordIter": "gluon.data.DataLoader takes any data set with __getitem__ and __len__",
     "mxnet.recordio": "a data set is any object with __getitem__ and __len__",
     "mxnet.gluon.model_zoo": "gluon.nn has the layers of ResNet, VGG and AlexNet",
     "mxnet.gluon.utils.download": "put the files in place by hand; urllib.request.urlretrieve downloads",

@@ -35,6 +35,8 @@ def test_what_is_listed_as_absent_is_absent_and_told(module, name):
     ("from mxnet.gluon.loss import KLDivLoss", "mx.gluon.loss.KLDivLoss is not there yet; mx.gluon.loss has: "),
     ("from mxnet.gluon.utils import download", "mx.gluon.utils.download is not there yet; put the files"),
     ("from mxnet.gluon.data.vision.transforms import Resize", "transforms.Resize is not there yet"),
+    ("from mxnet.io import ImageRecordIter", "ImageRecordIter is not there yet; gluon.data.DataLoader takes"),
+    ("from mxnet.io import LibSVMIter", "mx.io.LibSVMIter is not there yet; mx.io has: CSVIter, DataBatch"),
     ("from mxnet.test_utils import get_mnist", "get_mnist is not there yet; gluon.data.vision.MNIST")])
 def test_every_form_of_import_is_told(line, told):
     with pytest.raises(ImportError) as raised:
