@@ -14,13 +14,14 @@
 #   make fuzz SECONDS=n  every fuzz target for n seconds
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make install PREFIX=dir, make install-profiler PREFIX=dir   everything; the profiler without the runtime
+#   make uninstall PREFIX=dir   removes what these two have put there
 #   make deb             Debian packages of the profiler
 #   make format          clang-format;  make clean
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
 	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
 	check-types bench bench-explain fuzz browser format \
-	install install-profiler deb clean
+	install install-profiler uninstall deb clean
 .SUFFIXES:
 
 JOBS ?= $(shell nproc)
@@ -222,6 +223,9 @@ deb:
 
 install: build
 	cmake --install build/release --prefix '$(PREFIX)'
+
+uninstall:
+	@cmake -DPREFIX='$(PREFIX)' -P cmake/Uninstall.cmake
 
 clean:
 	rm -rf build python/build python/*.egg-info

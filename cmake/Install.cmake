@@ -4,6 +4,9 @@
 # of cmake/Packages.cmake: library, development, command, runtime, runtime_development.
 include(CMakePackageConfigHelpers)
 
+# What a whole installation puts where is noted there, for `make uninstall`.
+install(SCRIPT cmake/Installed.cmake)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mxprof)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
@@ -53,3 +56,5 @@ file(RELATIVE_PATH prefix_from_pc ${pkgconfig_absolute} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/mxprof.pc.in mxprof.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mxprof.pc DESTINATION ${pkgconfig_dir}
   COMPONENT development)
+
+install(SCRIPT cmake/Installed.cmake)

@@ -21,10 +21,17 @@ if(NOT printed STREQUAL "mxprof ${VERSION}")
   message(FATAL_ERROR "mxprof --version printed '${printed}'")
 endif()
 
-# With the runtime the package has one target more.
+# With the runtime the package has one target more. It is uninstalled at the end, and nothing else.
+file(WRITE ${prefix}/bin/other "another program's")
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 file(GLOB_RECURSE targets ${prefix}/*/mxnetTargets.cmake)
 if(NOT targets OR NOT EXISTS ${prefix}/include/mxnet/c_api.h)
   message(FATAL_ERROR "the runtime is not installed")
 endif()
 expect_programs(package -DCMAKE_PREFIX_PATH=${prefix})
+file(MAKE_DIRECTORY ${prefix}/share/empty)
+run(${CMAKE_COMMAND} -DPREFIX=${prefix} -P ${SOURCE}/cmake/Uninstall.cmake)
+expect_files(${prefix} "^bin/other$")
+if(NOT IS_DIRECTORY ${prefix}/share/empty)
+  message(FATAL_ERROR "a folder of somebody else's was removed")
+endif()
