@@ -3,6 +3,7 @@
 # what was put there, for Uninstall.cmake. A line is `file PATH` or `folder PATH`, from PREFIX on; a folder is listed
 # if it was not there before. Later installations add to the list. Installing single components, as packages
 # do, notes nothing.
+cmake_policy(VERSION 3.25)  # a script of an installation begins without any
 set(mxp_root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(mxp_list share/mxprof/installed.txt)
 

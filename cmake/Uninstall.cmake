@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DPREFIX=folder -P Uninstall.cmake (make uninstall): removes the files that installations into PREFIX have
 # noted (Installed.cmake), and of the folders that they made those that are empty then.
+cmake_minimum_required(VERSION 3.25)
 set(list share/mxprof/installed.txt)
 cmake_path(ABSOLUTE_PATH PREFIX NORMALIZE)
 if(NOT EXISTS "${PREFIX}/${list}")
