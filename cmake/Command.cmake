@@ -23,7 +23,7 @@ function(mxp_compression name headers archive)
 endfunction()
 
 file(GLOB command_sources CONFIGURE_DEPENDS
-  tools/*.c tools/diff/*.c tools/export/*.c tools/instances/*.c tools/report/*.c)
+  tools/*.c tools/diff/*.c tools/export/*.c tools/instances/*.c tools/report/*.c tools/view/*.c)
 file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
 file(GLOB text_sources CONFIGURE_DEPENDS tools/text/*.c)
 file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c tools/image/*.c)

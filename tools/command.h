@@ -20,6 +20,7 @@
     X(info)             \
     X(report)           \
     X(explain)          \
+    X(view)             \
     X(memory)           \
     X(roof)             \
     X(path)             \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "diff/diff.h"
+#include "diff/diff_document.h"
 #include "selection.h"
 
 static const char help[] =
@@ -257,10 +258,34 @@ static int compare(const mxp_command *self, mxp_diff *diff, const diff_call *cal
     return code != MXP_EXIT_FINE || call->noise ? code : verdict_code(diff, call->strict);
 }
 
+static const mxp_diff usual = {.comparison = {.at_least = 0.01}, .rows_shown = 15};
+
+int mxp__diff_document(const mxp_command *command, const char *before, const char *after,
+                       mxp_strbuf *out)
+{
+    const diff_call call = {0};
+    mxp_diff diff = usual;
+    char *paths[MXP__SIDES];
+    paths[MXP__BEFORE] = (char *)(uintptr_t)before;
+    paths[MXP__AFTER] = (char *)(uintptr_t)after;
+    int error = MXP_OK;
+    for (int side = 0; side < MXP__SIDES && error == MXP_OK; side++) {
+        error = mxp__diff_read_side(command, &diff, side, &paths[side], 1);
+    }
+    if (error == MXP_OK && (error = compute(&diff, &call)) != MXP_OK) {
+        mxp__command_failed(command);
+    }
+    if (error == MXP_OK) {
+        mxp__diff_put_json(&diff, out);
+    }
+    mxp__diff_fini(&diff);
+    return error;
+}
+
 static int run(const mxp_command *self, int count, char **arguments)
 {
     diff_call call = {0};
-    mxp_diff diff = {.comparison = {.at_least = 0.01}, .rows_shown = 15};
+    mxp_diff diff = usual;
     int code = parse(self, count, arguments, &call);
     if (code < 0) {
         code = take_baseline(self, &call);

@@ -90,26 +90,47 @@ static size_t whole_steps_within(const mxp_steps *steps, const mxp_choice *choic
     return count;
 }
 
-// Why nothing can be said of what was chosen, after an error line; -1: something can.
+// MXP_ENOTSUP where nothing can be said of what was chosen, with the reason.
 static int cannot_explain(const explain_options *options, const mxp_source *process,
                           const mxp_steps *steps, const mxp_choice *choice)
 {
     if (choice->is_forced && !options->force) {
-        fprintf(stderr,
-                "mxprof explain: no step of process %u is whole: records were lost, or recording "
-                "paused or stopped in it; --force takes them all the same\n",
-                (unsigned)process->pid);
-        return MXP_EXIT_UNKNOWN;
+        return mxp__fail(MXP_ENOTSUP,
+                         "no step of process %u is whole: records were lost, or recording paused "
+                         "or stopped in it; --force takes them all the same",
+                         (unsigned)process->pid);
     }
     if (choice->steps == NULL && steps->count > 0 && whole_steps_within(steps, choice) == 0) {
-        fprintf(stderr, "mxprof explain: no whole step lies from %.9g s to %.9g s\n",
-                (double)choice->from_ns / 1e9, (double)choice->until_ns / 1e9);
-        return MXP_EXIT_UNKNOWN;
+        return mxp__fail(MXP_ENOTSUP, "no whole step lies from %.9g s to %.9g s",
+                         (double)choice->from_ns / 1e9, (double)choice->until_ns / 1e9);
     }
-    return -1;
+    return MXP_OK;
 }
 
-// -1, or the exit code after an error line. Where nothing is recorded there is nothing to say.
+// The exit code of an error, which is the last one.
+static int code_of(const mxp_command *self, int error)
+{
+    mxp__command_failed(self);
+    return error == MXP_ENOTSUP ? MXP_EXIT_UNKNOWN : MXP_EXIT_ERROR;
+}
+
+// Takes the choice. Where nothing is recorded there is nothing to say.
+static int take_choice(const explain_options *options, mxp_source *process, mxp_steps *steps,
+                       mxp_choice *choice, mxp_explain_view *view)
+{
+    if (!options->force) {
+        leave_out_broken(steps, choice);
+    }
+    const int error = cannot_explain(options, process, steps, choice);
+    if (error != MXP_OK || steps->operators + steps->spans + steps->waits + steps->count == 0) {
+        mxp__choice_fini(choice);
+        mxp__steps_fini(steps);
+        return error;
+    }
+    return mxp__explain_view_add(view, process, steps, choice, options->window.limit_bytes);
+}
+
+// -1, or the exit code after an error line.
 static int take_process(const mxp_command *self, const explain_options *options,
                         mxp_source *process, mxp_explain_view *view)
 {
@@ -123,54 +144,82 @@ static int take_process(const mxp_command *self, const explain_options *options,
         mxp__steps_fini(&steps);
         return code;
     }
-    if (!options->force) {
-        leave_out_broken(&steps, &choice);
+    const int error = take_choice(options, process, &steps, &choice, view);
+    return error == MXP_OK ? -1 : code_of(self, error);
+}
+
+static int begin_view(mxp_explain_view *view, mxp_source *source)
+{
+    size_t count = 0;
+    while (mxp__source_process(source, count) != NULL) {
+        count++;
     }
-    code = cannot_explain(options, process, &steps, &choice);
-    if (code >= 0 || steps.operators + steps.spans + steps.waits + steps.count == 0) {
-        mxp__choice_fini(&choice);
-        mxp__steps_fini(&steps);
-        return code;
+    view->all = mxp__alloc(count * sizeof *view->all);
+    if (view->all == NULL) {
+        return mxp__fail_memory("the processes of a trace");
     }
-    return mxp__explain_view_add(view, process, &steps, &choice, options->window.limit_bytes) ==
-                   MXP_OK
-               ? -1
-               : mxp__command_failed(self);
+    view->capacity = count;
+    return MXP_OK;
+}
+
+// The processes of a job are compared by its rounds; others, without clocks, by their steps.
+static int end_view(mxp_explain_view *view, const mxp_one_clock *clocks, uint64_t limit_bytes)
+{
+    if (view->count == 0) {
+        return mxp__fail(MXP_ENOTSUP, "nothing is recorded in it");
+    }
+    int error = MXP_OK;
+    if (clocks != NULL) {
+        error = mxp__explain_ranks_make(view, clocks, limit_bytes, &view->ranks);
+    }
+    return error == MXP_OK && view->ranks == NULL ? mxp__explain_view_pair(view) : error;
 }
 
 static int take_processes(const mxp_command *self, const explain_options *options, mxp_input *input,
                           mxp_explain_view *view)
 {
-    size_t count = 0;
-    while (mxp__source_process(input->source, count) != NULL) {
-        count++;
-    }
-    view->all = mxp__alloc(count * sizeof *view->all);
-    if (view->all == NULL) {
-        mxp__fail_memory("the processes of a trace");
+    mxp_source *process;
+    if (begin_view(view, input->source) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    view->capacity = count;
     int code = -1;
-    for (size_t i = 0; code < 0 && i < count; i++) {
-        code = take_process(self, options, mxp__source_process(input->source, i), view);
+    for (size_t i = 0; code < 0; i++) {
+        process = mxp__source_process(input->source, i);
+        if (process == NULL) {
+            break;
+        }
+        code = take_process(self, options, process, view);
     }
-    if (code < 0 && view->count == 0) {
-        fprintf(stderr, "mxprof explain: nothing is recorded in it\n");
-        return mxp__input_end(input, MXP_EXIT_UNKNOWN);
+    const int error =
+        code < 0 ? end_view(view, input->clocks, options->window.limit_bytes) : MXP_OK;
+    return error == MXP_OK ? code : mxp__input_end(input, code_of(self, error));
+}
+
+int mxp__explain_view_take(mxp_source *source, mxp_explain_view *view)
+{
+    const explain_options options = {.window.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    const mxp_choice_wish usual = {0};
+    mxp_source *process;
+    int error = begin_view(view, source);
+    for (size_t i = 0; error == MXP_OK; i++) {
+        mxp_steps steps;
+        mxp_choice choice;
+        process = mxp__source_process(source, i);
+        if (process == NULL) {
+            break;
+        }
+        error = mxp__steps_find(process, &steps);
+        if (error != MXP_OK) {
+            break;
+        }
+        error = mxp__choice_make(&steps, &usual, &choice);
+        if (error != MXP_OK) {
+            mxp__steps_fini(&steps);
+            break;
+        }
+        error = take_choice(&options, process, &steps, &choice, view);
     }
-    int error = MXP_OK;
-    if (code < 0 && input->clocks != NULL) {
-        error =
-            mxp__explain_ranks_make(view, input->clocks, options->window.limit_bytes, &view->ranks);
-    }
-    if (code < 0 && error == MXP_OK && view->ranks == NULL) {
-        error = mxp__explain_view_pair(view);
-    }
-    if (error != MXP_OK) {
-        code = mxp__command_failed(self);
-    }
-    return code;
+    return error == MXP_OK ? end_view(view, NULL, options.window.limit_bytes) : error;
 }
 
 static bool any_is_marked(const mxp_explain_view *view)

@@ -58,6 +58,8 @@ static const char help[] =
     "call,\n"
     "3 what was asked cannot be answered from this trace\n";
 
+enum { DEFAULT_TOP = 10 };
+
 typedef struct memory_options {
     const char *at;
     int growth, fresh, later, by, json;
@@ -326,6 +328,26 @@ static int show_process(const mxp_command *self, mxp_input *input, const memory_
     return mxp__memory_text(view, out);
 }
 
+static void view_fini(mxp_memory_shown *view)
+{
+    mxp__live_memory_fini(&view->memory);
+    mxp__steps_fini(&view->steps);
+    mxp__filter_fini(&view->filter);
+}
+
+int mxp__memory_document(const mxp_command *command, mxp_input *input, mxp_source *process,
+                         mxp_strbuf *out, bool *is_known)
+{
+    const memory_options options = {.json = true, .selection = {.top_count = DEFAULT_TOP}};
+    mxp_memory_shown view = {
+        .source = process, .top = DEFAULT_TOP, .is_several = input->source->process_count > 1};
+    int code = MXP_EXIT_FINE;
+    const int error = show_process(command, input, &options, &view, out, &code);
+    *is_known = view.memory.count > 0;
+    view_fini(&view);
+    return error;
+}
+
 static int show_processes(const mxp_command *self, mxp_input *input, const memory_options *options,
                           mxp_strbuf *out, int *code)
 {
@@ -349,9 +371,7 @@ static int show_processes(const mxp_command *self, mxp_input *input, const memor
         }
         mxp__strbuf_puts(out, options->json && out->length > 2 ? ",\n" : "");
         error = show_process(self, input, options, &view, out, code);
-        mxp__live_memory_fini(&view.memory);
-        mxp__steps_fini(&view.steps);
-        mxp__filter_fini(&view.filter);
+        view_fini(&view);
     }
     mxp__strbuf_puts(out, options->json && is_several ? "]\n" : "");
     return error;
@@ -384,7 +404,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                            [MXP_MEMORY_BY_CATEGORY] = "category",
                                            [MXP_MEMORY_BY_OWNER] = "owner",
                                            NULL};
-    memory_options chosen = {.selection = {.top_count = 10}};
+    memory_options chosen = {.selection = {.top_count = DEFAULT_TOP}};
     const mxp_option options[] = {
         {.name = "--at", .text = &chosen.at},
         {.name = "--growth", .number = &chosen.growth},

@@ -4,6 +4,7 @@
 #ifndef MXP_TOOLS_MEMORY_SHOWN_H
 #define MXP_TOOLS_MEMORY_SHOWN_H
 
+#include "command.h"
 #include "memory_rows.h"
 #include "profiler/analysis/memory/memory_leak.h"
 #include "profiler/analysis/memory/memory_uses.h"
@@ -39,5 +40,10 @@ bool mxp__memory_uses_known(const mxp_memory_shown *view, const mxp_memory_devic
 
 int mxp__memory_text(mxp_memory_shown *view, mxp_strbuf *out);  // 0 or a negative error
 int mxp__memory_json(mxp_memory_shown *view, mxp_strbuf *out);
+
+// Appends what `mxprof memory --json` prints of a process. *is_known: memory was recorded. 0 or a
+// negative error.
+int mxp__memory_document(const mxp_command *command, mxp_input *input, mxp_source *process,
+                         mxp_strbuf *out, bool *is_known);
 
 #endif

@@ -52,6 +52,8 @@ static const char help[] =
     "exit code: 0 fine, 1 cannot be read or is damaged, 2 wrong call, 3 nothing can\n"
     "be predicted\n";
 
+static const char no_operators[] = "there are no operators in it, so nothing can be predicted";
+
 typedef struct whatif_options {
     mxp_window_options window;
     mxp_option_list names, scopes, calls, no_waits, roofs;
@@ -297,56 +299,101 @@ static int compare_gains(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static int show_best(mxp_each_window *run, const mxp_what_if *result, const mxp_steps *steps)
+// The sets that gain anything, the best first, at most MXP_WHATIF_BEST of them; *order has room for
+// all of them.
+static int find_best(const mxp_what_if *result, const mxp_change_set ***order, size_t *count)
 {
     const size_t bytes = result->set_count * sizeof(mxp_change_set *);
-    const mxp_change_set **order = mxp__alloc(bytes);
-    size_t count = 0;
-    if (order == NULL && bytes > 0) {
-        return MXP_ENOMEM;
+    *order = mxp__alloc(bytes);
+    *count = 0;
+    if (*order == NULL && bytes > 0) {
+        return mxp__fail_memory("the best changes");
     }
     for (size_t i = 0; i < result->set_count; i++) {
         if (result->sets[i].gain_ns > 0) {
-            order[count++] = &result->sets[i];
+            (*order)[(*count)++] = &result->sets[i];
         }
     }
-    if (count > 0) {
-        qsort(order, count, sizeof *order, compare_gains);
+    if (*count > 0) {
+        qsort(*order, *count, sizeof **order, compare_gains);
     }
-    print_result(run, result, steps, order, count < MXP_WHATIF_BEST ? count : MXP_WHATIF_BEST);
-    mxp__free(order, bytes);
+    *count = *count < MXP_WHATIF_BEST ? *count : MXP_WHATIF_BEST;
     return MXP_OK;
 }
 
-static int try_candidates(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
-                          const bool *chosen)
+// Called with the best changes.
+typedef void show_best(void *context, const mxp_what_if *result, const mxp_steps *steps,
+                       const mxp_change_set *const *order, size_t count);
+
+static int try_candidates(mxp_source *process, const mxp_steps *steps, const bool *chosen,
+                          uint64_t limit_bytes, show_best *show, void *context)
 {
     mxp_whatif_candidates candidates;
     mxp_what_if result;
-    const uint64_t limit_bytes = run->options->limit_bytes;
+    const mxp_change_set **order = NULL;
+    size_t count;
     int error = mxp__whatif_candidates_find(process, steps, chosen, limit_bytes, &candidates);
     if (error != MXP_OK) {
-        return failed(run->command, error);
+        return error;
     }
     error = mxp__what_if(process, steps, chosen, limit_bytes, candidates.sets, candidates.count,
                          &result);
     if (error == MXP_OK) {
-        error = show_best(run, &result, steps);
+        error = find_best(&result, &order, &count);
+        if (error == MXP_OK) {
+            show(context, &result, steps, order, count);
+        }
+        mxp__free(order, result.set_count * sizeof *order);
         mxp__what_if_fini(&result);
     }
     mxp__whatif_candidates_fini(&candidates);
-    return error == MXP_OK ? -1 : failed(run->command, error);
+    return error;
+}
+
+static void show_in_run(void *context, const mxp_what_if *result, const mxp_steps *steps,
+                        const mxp_change_set *const *order, size_t count)
+{
+    print_result(context, result, steps, order, count);
+}
+
+static void show_as_json(void *context, const mxp_what_if *result, const mxp_steps *steps,
+                         const mxp_change_set *const *order, size_t count)
+{
+    mxp__whatif_json(result, steps, order, count, context);
+}
+
+// Of a chosen time, or of a trace without steps: all of it as one step.
+static mxp_steps as_one(const mxp_steps *steps, const mxp_choice *choice)
+{
+    mxp_steps looked_at = *steps;
+    if (choice->steps == NULL) {
+        looked_at.count = 0;
+        looked_at.first_ns = choice->from_ns;
+        looked_at.last_ns = choice->until_ns;
+    }
+    return looked_at;
+}
+
+int mxp__whatif_best_json(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
+                          uint64_t limit_bytes, mxp_json *json)
+{
+    const mxp_steps looked_at = as_one(steps, choice);
+    if (steps->operators == 0) {
+        return mxp__fail(MXP_ENOTSUP, "%s", no_operators);
+    }
+    return try_candidates(process, &looked_at, choice->steps, limit_bytes, show_as_json, json);
 }
 
 // Of several processes some may have no operators.
 static int tell_none(mxp_each_window *run)
 {
-    static const char line[] = "there are no operators in it, so nothing can be predicted\n";
     if (run->is_one) {
-        fprintf(stderr, "mxprof %s: %s", run->command->name, line);
+        fprintf(stderr, "mxprof %s: %s\n", run->command->name, no_operators);
         return MXP_EXIT_UNKNOWN;
     }
-    mxp__strbuf_puts(&run->out, run->options->json ? "" : line);
+    if (!run->options->json) {
+        mxp__strbuf_printf(&run->out, "%s\n", no_operators);
+    }
     return -1;
 }
 
@@ -354,22 +401,21 @@ static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *step
                 const mxp_choice *choice)
 {
     const whatif_options *options = run->context;
-    mxp_steps looked_at = *steps;
+    const mxp_steps looked_at = as_one(steps, choice);
     if (steps->operators == 0) {
         return tell_none(run);
-    }
-    if (choice->steps == NULL) {  // a time, as one
-        looked_at.count = 0;
-        looked_at.first_ns = choice->from_ns;
-        looked_at.last_ns = choice->until_ns;
     }
     run->answered++;
     const int code = find_ceilings(run, process, choice);
     if (code >= 0) {
         return code;
     }
-    return options->count > 0 ? predict(run, process, &looked_at, choice->steps)
-                              : try_candidates(run, process, &looked_at, choice->steps);
+    if (options->count > 0) {
+        return predict(run, process, &looked_at, choice->steps);
+    }
+    const int error = try_candidates(process, &looked_at, choice->steps, run->options->limit_bytes,
+                                     show_in_run, run);
+    return error == MXP_OK ? -1 : failed(run->command, error);
 }
 
 // ---- all ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #define MXP_TOOLS_WHATIF_VIEW_H
 
 #include "profiler/analysis/replay/what_if.h"
+#include "profiler/analysis/window/choice.h"
 #include "text/json_writer.h"
 #include "text/screen.h"
 
@@ -21,6 +22,11 @@ typedef struct mxp_whatif_candidates {
 int mxp__whatif_candidates_find(mxp_source *process, const mxp_steps *steps, const bool *chosen,
                                 uint64_t limit_bytes, mxp_whatif_candidates *candidates);
 void mxp__whatif_candidates_fini(mxp_whatif_candidates *candidates);
+
+// Appends what `mxprof whatif --json` prints of a process without changes of the caller's: the best
+// single ones. As mxp__what_if.
+int mxp__whatif_best_json(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
+                          uint64_t limit_bytes, mxp_json *json);
 
 // `order`: sets in the order in which they are shown, `count` of them.
 void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *order, size_t count,

@@ -83,3 +83,31 @@ void mxp__gzip_close(mxp_gzip *gzip)
         mxp__free(gzip, sizeof *gzip);
     }
 }
+
+static int pack_all(z_stream *stream, const void *data, size_t size_bytes, mxp_strbuf *out)
+{
+    const size_t most = deflateBound(stream, size_bytes);
+    char *to = most <= UINT32_MAX ? mxp__strbuf_reserve(out, most) : NULL;
+    if (to == NULL) {
+        return mxp__fail_memory("compressing a section");
+    }
+    stream->next_in = (unsigned char *)(uintptr_t)data;  // zlib only reads it
+    stream->avail_in = (unsigned)size_bytes;
+    stream->next_out = (unsigned char *)to;
+    stream->avail_out = (unsigned)most;
+    deflate(stream, Z_FINISH);  // there is room for all of it
+    out->length += most - stream->avail_out;
+    return MXP_OK;
+}
+
+int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out)
+{
+    z_stream stream = {0};
+    if (deflateInit2(&stream, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        return mxp__fail_memory("compressing a section");
+    }
+    const int error = pack_all(&stream, data, size_bytes, out);
+    deflateEnd(&stream);
+    return error;
+}

@@ -14,4 +14,7 @@ mxp_sink *mxp__gzip_sink(mxp_gzip *gzip);
 int mxp__gzip_finish(mxp_gzip *gzip);
 void mxp__gzip_close(mxp_gzip *gzip);  // null is fine
 
+// Appends all of `data` as one member. `level`: 1, the fastest, to 9. MXP_ENOMEM, MXP_ENOTSUP.
+int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out);
+
 #endif

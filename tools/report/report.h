@@ -20,6 +20,7 @@ typedef enum mxp_report_by {
 typedef struct mxp_report_wish {
     int by;  // mxp_report_by
     int tree, json, csv, force, per_process;
+    bool leaves_steps_out;  // of JSON: the list of steps is empty
     int key;  // mxp_time_key, or -1: as it is usual
     size_t depth;  // of layers or of the tree; 0: as it is usual
     double least;  // share below which rows of the tree are folded

@@ -44,7 +44,7 @@ static void put_step(mxp_json *json, const mxp_report_process *process, size_t p
 static void put_steps(const mxp_time_report *report, mxp_json *json)
 {
     mxp__json_array(json, "steps");
-    for (size_t p = 0; p < report->process_count; p++) {
+    for (size_t p = 0; p < report->process_count && !report->wish->leaves_steps_out; p++) {
         for (size_t i = 0; i < report->processes[p].steps.count; i++) {
             put_step(json, &report->processes[p], i);
         }

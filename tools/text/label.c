@@ -125,8 +125,11 @@ void mxp__put_shortened(const mxp_screen *screen, const char *text, size_t lengt
     const size_t head = bytes_within(text + blanks, length - blanks, (room + 1) / 2);
     const size_t tail_columns = room - mxp__label_columns(text + blanks, head);
     size_t tail = blanks + head;  // where the end begins that fits
-    while (mxp__label_columns(text + tail, length - tail) > tail_columns) {
-        tail += character_at(text + tail, length - tail).length;
+    size_t taken = mxp__label_columns(text + tail, length - tail);
+    while (taken > tail_columns) {
+        const character next = character_at(text + tail, length - tail);
+        taken -= columns_of(next.code);
+        tail += next.length;
     }
     mxp__strbuf_append(out, text, indent);
     mxp__strbuf_append(out, text + blanks, head);

@@ -57,7 +57,8 @@ static int add_device(memory_pass *pass, uint32_t number, int64_t ns, device_pas
     memory->devices[memory->count++] = device;
     device->device = number;
     device->first_ns = ns;
-    mxp__growth_begin(&device->growth, pass->options->bounds, pass->options->step_count);
+    mxp__growth_begin(&device->growth, pass->options->bounds, pass->options->step_count,
+                      pass->options->keeps_most);
     *made = (device_pass){.device = device, .blocks = {.entry_bytes = sizeof(live_block)}};
     return mxp__owners_init(&device->owners);
 }

@@ -15,6 +15,8 @@
 typedef struct mxp_live_memory_options {
     const int64_t *bounds;  // of steps, ascending: step i is [bounds[i], bounds[i + 1]); or null
     size_t step_count;
+    // Owners' amounts of each step are those at its largest total (memory_growth.h).
+    bool keeps_most;
     int64_t from_ns, until_ns;  // the peak is looked for in [from_ns, until_ns)
     int64_t at_ns;  // MXP__MOMENT_TIME: after all records up to this one
 } mxp_live_memory_options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of steps. When there is no room for one more, each two become one: the one with the lower
-// total, with the owners' amounts at it.
+// total (with keeps_most: the higher), with the owners' amounts at it.
 #include "profiler/analysis/memory/memory_growth.h"
 
 #include <assert.h>
@@ -8,28 +8,30 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-void mxp__growth_begin(mxp_memory_growth *growth, const int64_t *bounds, size_t step_count)
+void mxp__growth_begin(mxp_memory_growth *growth, const int64_t *bounds, size_t step_count,
+                       bool keeps_most)
 {
-    *growth = (mxp_memory_growth){.bounds = bounds, .step_count = step_count, .stride = 1};
+    *growth = (mxp_memory_growth){
+        .keeps_most = keeps_most, .bounds = bounds, .step_count = step_count, .stride = 1};
 }
 
 static void fold_columns(mxp_memory_growth *growth, mxp_memory_owners *owners)
 {
     for (size_t i = 0; i < MXP__MEMORY_COLUMNS / 2; i++) {
         const mxp_memory_column *two = &growth->columns[2 * i];
-        size_t lower = two[1].least_bytes < two[0].least_bytes ? 1 : 0;
-        uint64_t most =
-            two[0].most_bytes > two[1].most_bytes ? two[0].most_bytes : two[1].most_bytes;
+        const size_t lower = two[1].least_bytes < two[0].least_bytes ? 1 : 0;
+        const size_t higher = two[1].most_bytes > two[0].most_bytes ? 1 : 0;
+        const size_t kept = growth->keeps_most ? higher : lower;
         growth->columns[i] =
             (mxp_memory_column){.least_bytes = two[lower].least_bytes,
-                                .most_bytes = most,
+                                .most_bytes = two[higher].most_bytes,
                                 .fresh_blocks = two[0].fresh_blocks + two[1].fresh_blocks,
                                 .fresh_bytes = two[0].fresh_bytes + two[1].fresh_bytes,
                                 .fresh_steps = two[0].fresh_steps + two[1].fresh_steps};
         for (size_t k = 0; k < owners->count; k++) {
             uint64_t *bytes = owners->owners[k].least_bytes;
             if (bytes != NULL) {
-                bytes[i] = bytes[2 * i + lower];
+                bytes[i] = bytes[2 * i + kept];
             }
         }
     }
@@ -96,10 +98,15 @@ void mxp__growth_follow(mxp_memory_growth *growth, mxp_memory_owners *owners, ui
 {
     if (growth->is_open && live_bytes < growth->column.least_bytes) {
         growth->column.least_bytes = live_bytes;
-        mxp__owners_mark(owners, MXP__MOMENT_LEAST);
+        if (!growth->keeps_most) {
+            mxp__owners_mark(owners, MXP__MOMENT_LEAST);
+        }
     }
     if (growth->is_open && live_bytes > growth->column.most_bytes) {
         growth->column.most_bytes = live_bytes;
+        if (growth->keeps_most) {
+            mxp__owners_mark(owners, MXP__MOMENT_LEAST);
+        }
     }
 }
 

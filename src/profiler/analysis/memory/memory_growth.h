@@ -18,6 +18,8 @@ typedef struct mxp_memory_column {
 } mxp_memory_column;
 
 typedef struct mxp_memory_growth {
+    // The owners' amounts of a column are those at its largest total, not at its least.
+    bool keeps_most;
     const int64_t *bounds;  // of the caller: step i is [bounds[i], bounds[i + 1])
     size_t step_count;
     size_t step;  // that is going on, if `is_open`
@@ -30,7 +32,8 @@ typedef struct mxp_memory_growth {
 } mxp_memory_growth;
 
 // `bounds` outlives it and ascends; there are step_count + 1.
-void mxp__growth_begin(mxp_memory_growth *growth, const int64_t *bounds, size_t step_count);
+void mxp__growth_begin(mxp_memory_growth *growth, const int64_t *bounds, size_t step_count,
+                       bool keeps_most);
 // Before a record at `ns` changes anything: the device has had `live_bytes` up to here. MXP_ENOMEM.
 int mxp__growth_advance(mxp_memory_growth *growth, mxp_memory_owners *owners, int64_t ns,
                         uint64_t live_bytes);

@@ -1,0 +1,1 @@
+mxprof view --help

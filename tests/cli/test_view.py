@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mxprof view: what is in a page is what was recorded, by a reader that was written from the description of
+the format; its sums are those of brute force; its numbers those of the other commands."""
+import bisect
+import collections
+import json
+import os
+import pathlib
+import random
+import struct
+import subprocess
+
+import pytest
+
+import foreign_traces
+import native_file
+import page_reader
+from page_reader import bucket
+from test_whatif import trace as steps_trace
+
+BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
+SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="80", XDG_CACHE_HOME="none")
+SEEDS = range(int(os.environ.get("MXPROF_TEST_SEEDS", "2")))
+MS = 1_000_000
+
+
+def mxprof(*arguments, code=0, cwd=None):
+    done = subprocess.run([BUILD / "mxprof", *arguments], capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT,
+                          timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def page_of(path, *options, code=0):
+    out = path.parent / "page.html"
+    mxprof("view", path, "-o", out, *options, code=code)
+    return page_reader.read(out)
+
+
+def write(tmp_path, file, name="t.mxp"):
+    path = tmp_path / name
+    path.write_bytes(file if isinstance(file, bytes) else file.to_bytes())
+    return path
+
+
+# ---- spans ------------------------------------------------------------------------------------------------
+class Spans:
+    """Nested spans of a thread, begin and length known; what a page must show of them."""
+
+    def __init__(self):
+        self.file = native_file.NativeFile(origin=1 << 40)
+        self.names = [self.file.name(f"name {i}", "app", "span") for i in range(7)]
+        self.thread = self.file.thread("main")
+        self.all, self.records = [], []
+
+    def add(self, begin, length, name):
+        self.all.append((begin, length, f"name {name}"))
+        tick = self.file.origin + begin
+        if length < 1 << 32:
+            # The stamp of a lean span is its begin; its end lies near the chunk's base.
+            self.records.append((begin + length, -begin, native_file.words(
+                native_file.word0("span", 1, tick), self.names[name] | length << 32)))
+        else:
+            self.records.append((begin + length, -begin, native_file.words(
+                native_file.word0("span_long", 3, tick), self.names[name], length, tick, 0, 0)))
+
+    def bytes(self):
+        self.records.sort(key=lambda record: record[:2])
+        thread = self.file.threads[self.thread]
+        thread["bytes"], thread["records"] = b"".join(record[2] for record in self.records), len(self.records)
+        return self.file.to_bytes()
+
+
+def shown(page, tracks=None):
+    head = page.head
+    begin = int(head["begin"])
+    return sorted((begin + span.begin, span.ns, head["kinds"][span.kind][0]) for span in page.spans()
+                  if tracks is None or head["tracks"][span.track]["what"] in tracks)
+
+
+def nested(chance, count, most=4000):
+    """Random spans that nest, no two in one place."""
+    spans, at = Spans(), 5
+
+    def tree(at, depth):
+        begin, at = at, at + chance.randrange(1, 50)
+        while depth < 3 and chance.random() < 0.5 and len(spans.all) + depth + 1 < count:
+            at = tree(at, depth + 1) + chance.randrange(1, 50)
+        end = at + int(most ** chance.random())
+        spans.add(begin, end - begin, chance.randrange(7))
+        return end
+
+    while len(spans.all) < count:
+        at = tree(at, 0) + chance.randrange(1, 400)
+    return spans
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 300, 16384, 16385, 40000])
+def test_each_span_is_in_the_page_once(tmp_path, count):
+    spans = nested(random.Random(count), count)
+    page = page_of(write(tmp_path, spans.bytes()), "--size", "none")
+    assert shown(page) == sorted(spans.all)
+    classes = {block[1] for block in page.head["blocks"]}
+    assert classes == ({0} if count else set()) if count <= 16384 else len(classes) > 1
+    assert page.head["dropped"]["is_whole"] and page.head["dropped"]["spans"] == count
+
+
+def test_numbers_of_all_lengths(tmp_path):
+    spans, at = Spans(), 0
+    for bits in range(53):
+        for length in {1 << bits, (1 << bits) - 1, (1 << bits) + 1}:
+            if length < 1 << 45:
+                spans.add(at, length, bits % 7)
+                at += length + (1 << min(bits, 40))
+    page = page_of(write(tmp_path, spans.bytes()))
+    assert shown(page) == sorted(spans.all)
+
+
+def test_depths_are_those_of_nesting_and_rows_do_not_overlap(tmp_path):
+    spans = nested(random.Random(3), 30000)
+    page = page_of(write(tmp_path, spans.bytes()))
+    lanes = collections.defaultdict(list)
+    around = []
+    for span in sorted(page.spans(), key=lambda span: (span.begin, -span.ns)):
+        while around and around[-1] <= span.begin:
+            around.pop()
+        assert span.depth == len(around)
+        around.append(span.begin + span.ns)
+        lanes[span.depth].append(span)
+    for lane in lanes.values():
+        assert all(one.begin + one.ns <= other.begin for one, other in zip(lane, lane[1:]))
+
+
+# ---- levels of detail -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tiles_are_the_sums_of_what_is_in_finer_classes(tmp_path, seed):
+    spans = nested(random.Random(seed), 60000, most=300000)
+    page = page_of(write(tmp_path, spans.bytes()), "--size", "none")
+    tiles = page.head["tiles"]
+    widths = [tile["width_ns"] for tile in tiles]
+    assert len(tiles) >= 2 and all(wide == 4 * narrow for wide, narrow in zip(widths, widths[1:]))
+    everything = page.spans()
+    for span in everything:
+        assert span.cls == sum(width > span.ns for width in widths)
+    for level, width in enumerate(widths):
+        busy = collections.defaultdict(collections.Counter)
+        number = collections.Counter()
+        for span in everything:
+            if span.cls > level:
+                busy[span.track, span.depth, span.begin // width][span.kind] += span.ns
+                number[span.track, span.depth, span.begin // width] += 1
+        found = page.tile(level)
+        assert found.keys() == busy.keys()
+        for key, (share, spans_in, kind) in found.items():
+            assert spans_in == number[key]
+            assert share == min(255, sum(busy[key].values()) * 255 // width)
+            assert busy[key][kind] == max(busy[key].values())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_view_has_every_span_of_a_pixel_and_more(tmp_path, seed):
+    chance = random.Random(seed)
+    spans = nested(chance, 40000, most=300000)
+    page = page_of(write(tmp_path, spans.bytes()), "--size", "none")
+    head, blocks = page.head, [page.block(i) for i in range(len(page.head["blocks"]))]
+    everything = [span for block in blocks for span in block]
+    for _ in range(40):
+        length = int(head["end"] ** (0.4 + 0.6 * chance.random()))
+        begin = chance.randrange(max(1, head["end"] - length))
+        pixel = length / 1000
+        level = next((i for i, tile in enumerate(head["tiles"]) if tile["width_ns"] <= pixel), len(head["tiles"]))
+        drawn = set()
+        for (track, cls, _, first, last, *_), block in zip(head["blocks"], blocks):
+            if cls <= level and first <= begin + length and last >= begin:
+                reach = head["tiles"][cls - 1]["width_ns"] if cls else head["end"]
+                at = bisect.bisect_left(block, begin - reach, key=lambda span: span.begin) if cls else 0
+                drawn |= {(track, span.begin, span.ns, span.depth) for span in block[at:]
+                          if span.begin <= begin + length and span.begin + span.ns >= begin}
+        wanted = {(span.track, span.begin, span.ns, span.depth) for span in everything
+                  if span.ns >= pixel and span.begin <= begin + length and span.begin + span.ns >= begin}
+        assert wanted <= drawn
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_statistics_of_blocks_and_of_everything(tmp_path, seed):
+    spans = nested(random.Random(seed), 50000, most=100000)
+    page = page_of(write(tmp_path, spans.bytes()), "--size", "none")
+    totals = collections.defaultdict(list)
+    for number in range(len(page.head["blocks"])):
+        kinds = collections.defaultdict(list)
+        for span in page.block(number):
+            kinds[span.kind].append(span.ns)
+            totals[span.kind].append(span.ns)
+        expected = {kind: (len(ns), sum(ns), min(ns), max(ns), collections.Counter(map(bucket, ns)))
+                    for kind, ns in kinds.items()}
+        assert page.statistics(number) == expected
+    for kind, ns in totals.items():
+        ns.sort()
+        ranks = [ns[max(0, -(-len(ns) * percent // 100) - 1)] for percent in (50, 90, 99, 100)]
+        assert page.head["stats"][kind] == [len(ns), sum(ns), ns[0], *ranks, 1]
+
+
+# ---- operators --------------------------------------------------------------------------------------------
+def test_operators_have_what_they_waited_for(tmp_path):
+    file = steps_trace(scopes=("net:one:", "net:two:"))
+    page = page_of(write(tmp_path, file))
+    head = page.head
+    found = [span for span in page.spans() if span.operator]
+    pushers = {head["threads"][span.operator[4]]["name"] for span in found}
+    assert pushers == {"main"} and {head["kinds"][span.kind][2] for span in found} == {"net:one", "net:two"}
+    for span in found:
+        from_push, from_ready, number, released, _ = span.operator
+        is_first = head["kinds"][span.kind][0] == "A"
+        assert released == (0 if is_first else number - 1)
+        assert (from_push, from_ready) == ((5000, 5000) if is_first else (295000, 0))
+        assert span.ns == (300000 if is_first else 200000)
+
+
+# ---- numbers of other commands ----------------------------------------------------------------------------
+def same_numbers(path):
+    page = page_of(path)
+    head = page.head
+    report = json.loads(mxprof("report", path, "--json").stdout)
+    steps, report["steps"] = report["steps"], []
+    assert head["report"] == report
+    assert [(step[1], step[2] + int(head["begin"]), step[3] - step[2], step[10] & 1, step[10] >> 1 & 1)
+            for step in head["steps"]] == [(step["number"], step["begin_ns"], step["length_ns"], step["chosen"],
+                                            step["first_run"]) for step in steps]
+    explain = subprocess.run([BUILD / "mxprof", "explain", path, "--json"], capture_output=True, text=True,
+                             env=ENVIRONMENT, timeout=300, check=False)
+    if explain.returncode in (0, 3) and explain.stdout:
+        assert head["explain"] == json.loads(explain.stdout)
+    else:
+        assert head["explain"] is None and head["explain_refused"] in explain.stderr
+    return page, report
+
+
+def chosen_sums(head):
+    """By phase, of the steps in the verdict's window: forward, backward, update, communication, none."""
+    chosen = [step for step in head["steps"] if step[10] & 1]
+    return [sum(step[4 + i] for step in chosen) for i in range(5)]
+
+
+def report_sums(report):
+    keys = ("forward_ns", "backward_ns", "update_ns", "communication_ns", "no_phase_ns")
+    return [sum(layer[key] for layer in report["layers"]) for key in keys]
+
+
+def test_numbers_are_those_of_the_other_commands(tmp_path):
+    path = write(tmp_path, steps_trace(scopes=("net:one:", "net:two:")))
+    page, report = same_numbers(path)
+    head = page.head
+    assert chosen_sums(head) == report_sums(report)
+    whatif = json.loads(mxprof("whatif", path, "--json").stdout)
+    assert head["whatif"] == whatif
+    path_json = json.loads(mxprof("path", path, "--json").stdout)
+    assert head["path"]["document"] == path_json
+    assert head["memory"] is None
+
+
+def test_pieces_are_those_of_path(tmp_path):
+    path = write(tmp_path, steps_trace())
+    page = page_of(path)
+    head, pieces = page.head, page.path()
+    at = 0
+    for place, count in head["path"]["steps"]:
+        step = head["steps"][place]
+        found, at = pieces[at:at + count], at + count
+        process, = json.loads(mxprof("path", path, "--step", str(step[1]), "--json").stdout)["processes"]
+        begin = int(head["begin"])
+        assert [(category, begin + start, length) for _, start, length, category, _ in found] == \
+            [(piece["what"], piece["from_ns"], piece["to_ns"] - piece["from_ns"]) for piece in process["pieces"]]
+        assert sum(piece[2] for piece in found) == step[3] - step[2]
+    assert at == len(pieces) > 0
+
+
+def test_the_icicle_adds_up_to_the_layers(tmp_path):
+    path = write(tmp_path, steps_trace(scopes=("net:one:", "net:two:")))
+    page = page_of(path)
+    nodes = page.icicle()
+    layers = {layer["scope"]: layer["sum_ns"] for layer in page.head["report"]["layers"]}
+    names = {}
+    for i, (parent, name, *_) in enumerate(nodes):
+        names[i] = name if i == 0 or parent == 0 else f"{names[parent]}:{name}"
+    by_name = {names[i]: node for i, node in enumerate(nodes)}
+    for scope, total in layers.items():
+        assert by_name[scope][4] == total
+    assert nodes[0][4] == sum(layers.values())
+    for i, node in enumerate(nodes):
+        assert node[4] == node[3] + sum(child[4] for k, child in enumerate(nodes) if k > 0 and child[0] == i)
+
+
+# ---- sizes ------------------------------------------------------------------------------------------------
+def many_steps(chance, count):
+    spans = nested(chance, count, most=60000)
+    end = max(begin + length for begin, length, _ in spans.all)
+    marks = sorted(chance.sample(range(end // 50, end), 29))
+    for number, at in enumerate(marks):
+        spans.records.append((at, 0, native_file.words(
+            native_file.word0("meta", 2, spans.file.origin + at), native_file.META["step"] << 32, number, 0)))
+    return spans
+
+
+@pytest.mark.parametrize("size", [600_000, 420_000, 330_000])
+def test_what_is_left_out_is_said_and_the_rest_is_whole(tmp_path, size):
+    path = write(tmp_path, many_steps(random.Random(1), 150000).bytes())
+    whole, page = page_of(path, "--size", "none"), page_of(path, "--size", str(size))
+    dropped, begin = page.head["dropped"], int(page.head["begin"])
+    assert len(page.bytes) <= size < len(whole.bytes)
+    assert not dropped["is_whole"] and dropped["spans"] == 150000 == len(whole.spans())
+    widths = [tile["width_ns"] for tile in page.head["tiles"]]
+
+    def is_in(begin, ns, times, least):
+        return least is None or sum(width > ns for width in widths) < least or \
+            any(first <= begin < last for first, last in times)
+
+    expected = [(at, ns, name) for at, ns, name in shown(whole)
+                if is_in(at - begin, ns, dropped["kept"], dropped["class"])
+                and is_in(at - begin, ns, dropped["full"], dropped["class_kept"])]
+    assert shown(page) == expected and len(expected) == dropped["kept_spans"]
+    for key in ("report", "stats", "steps", "explain"):
+        assert page.head[key] == whole.head[key]
+    assert "only as sums" in dropped["word"]
+    assert [dropped["word"]] == [row[1] for row in page.head["trust"]["rows"] if row[0] == "this page"]
+
+
+def test_what_was_asked_for_is_whole(tmp_path):
+    path = write(tmp_path, many_steps(random.Random(2), 150000).bytes())
+    whole = page_of(path, "--size", "none")
+    page = page_of(path, "--size", "420k", "--step", "11")
+    step = next(step for step in page.head["steps"] if step[1] == 11)
+    begin = int(page.head["begin"])
+
+    def within(spans):
+        return [span for span in spans if step[2] <= span[0] - begin < step[3]]
+
+    assert within(shown(page)) == within(shown(whole)) and len(within(shown(page))) > 0
+
+
+# ---- other traces -----------------------------------------------------------------------------------------
+HOSTILE = ['</script><img src=x onerror=alert(1)>', '"quotes\' & <b>', "right\u202eto left", "\x00zero", "tab\tnew\nline",
+           "</pre><script>alert(1)</script>", "\ud7ff\U0001f600"]
+
+
+def test_names_stay_data(tmp_path):
+    file = native_file.NativeFile()
+    thread = file.thread("</script><b>")
+    for i, text in enumerate(HOSTILE):
+        file.span(thread, file.name(text, "<category>", "span"), 100 * i, 100 * i + 50)
+    file.info = [("command", "app '</title><script>'")]
+    page = page_of(write(tmp_path, file))
+    assert [kind[0] for kind in page.head["kinds"]][::-1] == HOSTILE
+    around = page_reader.ELEMENT.sub(b"", page.bytes)
+    assert around.count(b"<script") == 1 and b"onerror=alert(1)>" not in around  # the page's own
+    assert around.count(b"<b>") == 0
+
+
+def test_a_name_of_a_megabyte_is_cut_and_said(tmp_path):
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name("x" * (1 << 20), "app", "span"), 0, 5)
+    page = page_of(write(tmp_path, file))
+    assert page.head["kinds"][0][0] == "x" * 65536 and page.head["truncated"]["names"] >= 1
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name(b"bad \xff\xfe bytes", "app", "span"), 0, 5)
+    page = page_of(write(tmp_path, file))
+    assert page.head["kinds"][0][0] == "bad \ufffd\ufffd bytes"
+    page.bytes.decode("utf-8")
+
+
+def test_nothing_and_one_record(tmp_path):
+    page = page_of(write(tmp_path, native_file.empty()))
+    assert page.head["title"] == "Nothing was recorded" and page.spans() == [] and page.head["blocks"] == []
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name("one", "app", "span"), 10, 25)
+    page = page_of(write(tmp_path, file))
+    assert shown(page) == [(10, 15, "one")] and page.head["end"] == 15
+    assert page.head["path"] is None and "no operators" in page.head["path_refused"]
+
+
+def test_times_before_zero_and_far_away(tmp_path):
+    file = native_file.NativeFile(origin=1 << 46)
+    thread, name = file.thread("main"), file.name("far", "app", "span")
+    file.span(thread, name, -5_000_000, -4_999_990)
+    file.span_long(thread, name, -4_000_000, 1 << 45)
+    page = page_of(write(tmp_path, file))
+    assert page.head["begin"] == "-5000000"
+    assert shown(page) == [(-5_000_000, 10, "far"), (-4_000_000, (1 << 45) + 4_000_000, "far")]
+
+
+def test_the_sample_with_everything(tmp_path):
+    page = page_of(write(tmp_path, native_file.sample()))
+    head = page.head
+    assert {(track["what"], track["name"]) for track in head["tracks"]} >= {
+        ("calls", "main"), ("async", "main"), ("instants", "main"), ("async", 'helper "one"')}
+    assert shown(page, {"instants"}) == [(9300 * MS, 0, "half way")]
+    assert [step[1] for step in head["steps"]] == [0, 1, 2]
+    begin = int(head["begin"])
+    assert [(head["threads"][thread]["name"] if thread >= 0 else None, begin + first, begin + last, count)
+            for _, thread, first, last, count, _ in head["losses"]] == [
+                ('helper "one"', 700 * MS, 800 * MS, 7), (None, 900 * MS, 950 * MS, 2)]
+    assert head["trust"]["state"] == "warn" and head["trust"]["word"] == "7 records were lost"
+    values = [value for _, least, largest, last in page.counter(0) for value in {least, largest, last}]
+    assert head["counters"][0]["name"] == "queue" and values == [10, 20, 30]
+    tasks = [span for span in page.spans() if head["tracks"][span.track]["name"] == 'helper "one"']
+    for one in tasks:
+        for other in tasks:
+            if one is not other and one.depth == other.depth:
+                assert one.begin + one.ns <= other.begin or other.begin + other.ns <= one.begin
+
+
+def test_another_profilers_trace(tmp_path):
+    path = tmp_path / "v.json"
+    content = foreign_traces.viztracer()
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    page, _ = same_numbers(path)
+    assert len(page.spans()) > 0 and page.head["path"] is None
+
+
+def test_several_processes(tmp_path):
+    files = []
+    for pid in (11, 12):
+        file = native_file.NativeFile(pid=pid)
+        file.span(file.thread(f"main of {pid}"), file.name("work", "app", "span"), 100 * pid, 100 * pid + 50)
+        files.append(file.to_bytes())
+    page = page_of(write(tmp_path, files[0] + files[1]))
+    head = page.head
+    assert [process["pid"] for process in head["processes"]] == [11, 12]
+    assert [(track["process"], track["name"]) for track in head["tracks"]] == [(0, "main of 11"), (1, "main of 12")]
+    assert len(head["kinds"]) == 1 and shown(page) == [(1100, 50, "work"), (1200, 50, "work")]
+
+
+def test_more_threads_than_tracks(tmp_path):
+    file = native_file.NativeFile()
+    name, expected = file.name("work", "app", "span"), []
+    for i in range(400):
+        thread = file.thread(f"thread {i}")
+        for k in range(1 + i % 7):
+            file.span(thread, name, 1000 * i + 10 * k, 1000 * i + 10 * k + 5)
+            expected.append((1000 * i + 10 * k, 5, "work"))
+    page = page_of(write(tmp_path, file))
+    assert shown(page) == sorted(expected)
+    quiet = page.head["dropped"]["quiet_threads"]
+    assert quiet >= 150 and f"{quiet} quiet threads" in [track["name"] for track in page.head["tracks"]]
+    assert len(page.head["tracks"]) <= 251
+
+
+def test_damaged_input_gives_what_could_be_read(tmp_path):
+    data = bytearray(native_file.sample().to_bytes())
+    at = data.index(b"helper")
+    data[at] ^= 1  # the names' section
+    path = write(tmp_path, bytes(data))
+    out = tmp_path / "page.html"
+    done = subprocess.run([BUILD / "mxprof", "view", path, "-o", out], capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 1
+    assert page_reader.read(out).head["trust"]["state"] == "bad"
+
+
+def test_anonymous_pages_do_not_say_who_and_where(tmp_path):
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name("work", "app", "span"), 10, 25)
+    file.info = [("command", "secretly --run"), ("host", "secret-host"), ("build", "at /srv/secret/x"), ("classes", "3")]
+    path = write(tmp_path, file)
+    assert "secret-host" in json.dumps(page_of(path).head)
+    head = page_of(path, "--anonymous").head
+    assert "secret" not in json.dumps(head) and ["classes", "3"] in head["processes"][0]["info"]
+
+
+# ---- the call ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("arguments, says", [
+    (["--size", "much"], "--size takes bytes as 32M or 500k, or none, not 'much'"),
+    (["--size", "5X"], "--size takes bytes"),
+    (["--step", "99"], "there is no such step"),
+    (["--page-assets", "nowhere"], "cannot open 'nowhere/page.css'"),
+    (["-o", "no/such/folder/page.html"], "cannot write 'no/such/folder/page.html'"),
+])
+def test_wrong_calls(tmp_path, arguments, says):
+    write(tmp_path, steps_trace())
+    done = subprocess.run([BUILD / "mxprof", "view", "t.mxp", *arguments], capture_output=True, text=True, timeout=60,
+                          cwd=tmp_path, check=False)
+    assert done.returncode in (1, 2) and says in done.stderr
+    assert list(tmp_path.glob("*.html")) == []
+
+
+def test_the_page_is_named_after_the_trace_and_opened(tmp_path):
+    write(tmp_path, steps_trace(), "run.mxp")
+    browser = tmp_path / "browser"
+    browser.write_text("#!/bin/sh\necho \"$1\" > opened\n")
+    browser.chmod(0o755)
+    done = subprocess.run([BUILD / "mxprof", "view", "run.mxp", "--open"], capture_output=True, text=True, timeout=60,
+                          cwd=tmp_path, env=dict(ENVIRONMENT, BROWSER=str(browser)), check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "opened").read_text() == "run.html\n"
+    assert done.stdout.startswith("run.html: ") and "every span, to the nanosecond" in done.stdout
+
+
+def test_the_page_of_two_traces(tmp_path):
+    earlier, later = steps_trace(), steps_trace(late=3000)
+    later.begun_ns = 60_000 * MS  # a minute later
+    before, after = write(tmp_path, earlier, "before.mxp"), write(tmp_path, later, "after.mxp")
+    page = page_of(after, "--with", before)
+    found = page.difference()
+    done = subprocess.run([BUILD / "mxprof", "diff", "--json", before, "--", after], capture_output=True, text=True,
+                          env=ENVIRONMENT, timeout=60, check=False)
+    assert found["diff"] == json.loads(done.stdout) and page.head["other"] == "before.mxp"
+    assert len(found["other"]["processes"][0]["steps"]) > 0
+
+
+def test_sections_are_one_gzip_member_and_the_page_is_ascii_but_for_texts(tmp_path):
+    page = page_of(write(tmp_path, native_file.sample()))
+    for name in page.sections:
+        page.unpack(name)
+    assert struct.unpack("<I", page.sections["head"][-8:-4])[0] == int(page.id, 16)

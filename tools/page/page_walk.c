@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// See page_walk.h.
+#include "page/page_walk.h"
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "page/columns.h"
+#include "profiler/analysis/window/record_times.h"
+
+typedef struct lane_track {
+    uint64_t key;  // lane + 1
+    mxp_page_track *track;
+} lane_track;
+
+typedef struct walk {
+    mxp_page_data *page;
+    const mxp_walked_process *of;
+    mxp_page_track *tracks[MXP_TRACK_KINDS];  // of the thread at hand
+    mxp_page_track *quiet[MXP_TRACK_KINDS];
+    mxp_id_map lanes;
+    uint32_t thread;
+    size_t step;  // of the operator before
+    const uint64_t **heads;  // of the range at hand
+    size_t head_capacity;
+} walk;
+
+// ---- times -------------------------------------------------------------------------------------
+static uint64_t time_of(walk *self, int64_t ns)
+{
+    const int64_t since_ns = ns - self->page->begin_ns;
+    if (since_ns >= 0 && (uint64_t)since_ns <= MXP_PAGE_NUMBER_MAX) {
+        return (uint64_t)since_ns;
+    }
+    self->page->cut_times++;
+    return since_ns < 0 ? 0 : MXP_PAGE_NUMBER_MAX;
+}
+
+static mxp_page_span span_of(walk *self, const mxp_event *event, uint32_t kind)
+{
+    const uint64_t begin_ns = time_of(self, event->begin_ns);
+    const uint64_t end_ns = time_of(self, event->end_ns);
+    return (mxp_page_span){.begin_ns = begin_ns, .duration_ns = end_ns - begin_ns, .kind = kind};
+}
+
+// ---- tracks ------------------------------------------------------------------------------------
+static mxp_page_track *track_of(walk *self, mxp_track_kind what)
+{
+    const bool is_quiet = self->of->is_quiet != NULL && self->of->is_quiet[self->thread];
+    if (is_quiet && what == MXP_TRACK_CALLS) {
+        what = MXP_TRACK_ASYNC;  // spans of several threads do not nest
+    }
+    mxp_page_track **track = is_quiet ? &self->quiet[what] : &self->tracks[what];
+    if (*track == NULL) {
+        *track = mxp__blocks_track(&self->page->blocks, what, self->of->number,
+                                   is_quiet ? -1 : (int32_t)(self->of->thread_base + self->thread));
+    }
+    return *track;
+}
+
+static mxp_page_track *lane_of(walk *self, uint32_t lane)
+{
+    const bool is_thread = (lane & MXP_LANE_THREAD) != 0;
+    const uint32_t thread = lane & ~MXP_LANE_THREAD;
+    lane_track *found = mxp__id_map_add(&self->lanes, (uint64_t)lane + 1);
+    if (found == NULL) {
+        mxp__fail_memory("the lanes of the page");
+        return NULL;
+    }
+    if (found->track == NULL) {
+        const bool is_known = is_thread && thread < self->of->source->thread_count;
+        found->track = mxp__blocks_track(&self->page->blocks, MXP_TRACK_LANE, self->of->number,
+                                         is_known ? (int32_t)(self->of->thread_base + thread) : -1);
+        if (found->track != NULL) {
+            found->track->name = is_thread ? 0 : lane;
+        }
+    }
+    return found->track;
+}
+
+static int add_span(walk *self, mxp_page_track *track, const mxp_event *event, uint32_t kind,
+                    const mxp_page_operator *op)
+{
+    if (track == NULL) {
+        return MXP_ENOMEM;
+    }
+    const mxp_page_span span = span_of(self, event, kind);
+    const int error = mxp__page_kind_count(&self->page->kinds, kind, span.duration_ns);
+    return error == MXP_OK ? mxp__blocks_add(&self->page->blocks, track, span, op) : error;
+}
+
+// ---- records -----------------------------------------------------------------------------------
+static int take_span(walk *self, const mxp_event *event)
+{
+    const mxp_range_index *index = &self->of->steps->index;
+    const bool nests = mxp__range_index_nests(index, event);
+    uint32_t kind;
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        self->page->clock_spans++;
+        return MXP_OK;
+    }
+    const bool is_async =
+        self->of->source->name(self->of->source, event->name).style == MXP_STYLE_ASYNC;
+    const int error = mxp__page_kind_of(&self->page->kinds, event->name, 0, 0,
+                                        is_async ? MXP_FORM_ASYNC : MXP_FORM_SPAN, &kind);
+    mxp_page_track *track = error != MXP_OK    ? NULL
+                            : nests            ? track_of(self, MXP_TRACK_CALLS)
+                            : event->lane != 0 ? lane_of(self, event->lane)
+                                               : track_of(self, MXP_TRACK_ASYNC);
+    return error == MXP_OK ? add_span(self, track, event, kind, NULL) : error;
+}
+
+// The step in which a moment lies; SIZE_MAX: in none. They come nearly in the order of time.
+static size_t step_of(walk *self, uint64_t ticks)
+{
+    const mxp_steps *steps = self->of->steps;
+    const size_t i = self->step;
+    const bool is_same = i < steps->count && steps->mark_ticks[i] <= ticks &&
+                         (i + 1 == steps->count || ticks < steps->mark_ticks[i + 1]);
+    if (!is_same) {
+        self->step = mxp__steps_of(steps, ticks);
+    }
+    return self->step;
+}
+
+static void count_in_step(walk *self, const mxp_event *event, uint64_t push_ticks)
+{
+    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
+    if (self->of->sums == NULL || (event->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) != 0) {
+        return;
+    }
+    const size_t step = step_of(self, push_ticks);
+    if (step != SIZE_MAX) {
+        self->of->sums[step].phases_ns[phase < MXP_PHASES ? phase : 0] +=
+            (uint64_t)(event->end_ns - event->begin_ns);
+    }
+}
+
+static int take_operator(walk *self, mxp_decoder *decoder, const mxp_event *event)
+{
+    mxp_operator_view view;
+    uint32_t kind;
+    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
+    const mxp_operator_times times = mxp__event_operator_times(decoder, event);
+    const bool is_idle =
+        event->name < self->of->source->name_count && self->of->steps->index.idle[event->name];
+    mxp__event_operator(event, &view);
+    count_in_step(self, event, times.push_ticks);
+    const int error = mxp__page_kind_of(&self->page->kinds, event->name, view.scope,
+                                        phase < MXP_PHASES ? (uint8_t)phase : 0,
+                                        is_idle ? MXP_FORM_IDLE : MXP_FORM_OPERATOR, &kind);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if ((event->flags & MXP_OP_ASYNC) != 0) {
+        return add_span(self, track_of(self, MXP_TRACK_ASYNC), event, kind, NULL);
+    }
+    const bool has_pusher = view.push_thread < self->of->source->thread_count;
+    const mxp_page_operator op = {
+        .from_push_ns = times.start_ns - times.push_ns,
+        .from_ready_ns = times.start_ns - times.ready_ns,
+        .id = view.id,
+        .released_by = view.released_by,
+        .pusher = has_pusher ? (int32_t)(self->of->thread_base + view.push_thread) : -1};
+    return add_span(self, track_of(self, MXP_TRACK_OPERATORS), event, kind, &op);
+}
+
+static int take_wait(walk *self, const mxp_event *event)
+{
+    uint32_t kind;
+    self->page->has_waits = true;
+    if (self->of->sums != NULL && event->thread == self->of->steps->thread) {
+        const size_t step = step_of(self, event->begin_ticks);
+        if (step != SIZE_MAX) {
+            self->of->sums[step].waiting_ns += (uint64_t)(event->end_ns - event->begin_ns);
+        }
+    }
+    const int error =
+        mxp__page_kind_of(&self->page->kinds, event->name, 0, 0, MXP_FORM_WAIT, &kind);
+    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_CALLS), event, kind, NULL)
+                           : error;
+}
+
+static int take_instant(walk *self, const mxp_event *event)
+{
+    uint32_t kind;
+    const int error =
+        mxp__page_kind_of(&self->page->kinds, event->name, 0, 0, MXP_FORM_INSTANT, &kind);
+    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_INSTANTS), event, kind, NULL)
+                           : error;
+}
+
+static int take(walk *self, mxp_decoder *decoder, const mxp_event *event)
+{
+    switch (event->kind) {
+    case MXP_KIND_SPAN:
+        return take_span(self, event);
+    case MXP_KIND_OPERATOR:
+    case MXP_KIND_HIDDEN:
+        return take_operator(self, decoder, event);
+    case MXP_KIND_WAIT:
+        return take_wait(self, event);
+    case MXP_KIND_INSTANT:
+        return take_instant(self, event);
+    case MXP_KIND_COUNTER:
+        return mxp__page_counters_add(&self->page->counters, self->of->number, event);
+    default:
+        return MXP_OK;
+    }
+}
+
+// ---- ranges ------------------------------------------------------------------------------------
+static bool is_taken(uint64_t head)
+{
+    enum {
+        TAKEN = 1 << MXP_KIND_SPAN | 1 << MXP_KIND_SPAN_LONG | 1 << MXP_KIND_OPERATOR |
+                1 << MXP_KIND_HIDDEN | 1 << MXP_KIND_WAIT | 1 << MXP_KIND_INSTANT |
+                1 << MXP_KIND_COUNTER
+    };
+    const unsigned kind = head & 0xff;
+    return kind < MXP_KIND_END && (TAKEN >> kind & 1) != 0;
+}
+
+static int find_heads(walk *self, const mxp_record_range *range, size_t *count)
+{
+    const uint64_t *at = range->words, *head;
+    const size_t most = (size_t)(range->end - range->words) / 2;
+    if (mxp__grow(&self->heads, &self->head_capacity, most, sizeof *self->heads) != MXP_OK) {
+        return mxp__fail_memory("the records of the page");
+    }
+    *count = 0;
+    while ((head = mxp__next_head(&at, range->end)) != NULL) {
+        self->heads[*count] = head;
+        *count += is_taken(*head);
+    }
+    return MXP_OK;
+}
+
+static int walk_range(walk *self, size_t number)
+{
+    mxp_source *source = self->of->source;
+    mxp_record_range range;
+    mxp_decoder decoder;
+    mxp_event event;
+    size_t count = 0;
+    if (source->range(source, number, &range) != 1) {
+        return MXP_OK;
+    }
+    int error = find_heads(self, &range, &count);
+    mxp__decoder_begin(&decoder, source->timebase, &range);
+    while (error == MXP_OK && count > 0) {
+        decoder.at = self->heads[--count];
+        if (mxp__decoder_next(&decoder, &event) == 1) {
+            error = take(self, &decoder, &event);
+        }
+    }
+    return error;
+}
+
+static int end_tracks(walk *self, mxp_page_track **tracks)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < MXP_TRACK_KINDS; i++) {
+        if (tracks[i] != NULL && error == MXP_OK) {
+            error = mxp__blocks_end_track(&self->page->blocks, tracks[i]);
+        }
+        tracks[i] = NULL;
+    }
+    return error;
+}
+
+static int walk_threads(walk *self)
+{
+    const mxp_range_index *index = &self->of->steps->index;
+    int error = MXP_OK;
+    for (size_t at = 0; at < index->count && error == MXP_OK;) {
+        const size_t next = mxp__range_index_next_thread(index, at);
+        self->thread = index->places[at].thread;
+        self->page->blocks.window = self->page->blocks.window_count;
+        for (size_t i = next; i-- > at && error == MXP_OK;) {
+            error = walk_range(self, index->places[i].number);
+        }
+        error = error == MXP_OK ? end_tracks(self, self->tracks) : error;
+        at = next;
+    }
+    return error;
+}
+
+int mxp__page_walk(mxp_page_data *page, const mxp_walked_process *process)
+{
+    walk self = {.page = page, .of = process, .lanes.entry_bytes = sizeof(lane_track)};
+    int error = mxp__page_kinds_next(&page->kinds, process->source);
+    error = error == MXP_OK ? walk_threads(&self) : error;
+    error = error == MXP_OK ? end_tracks(&self, self.quiet) : error;
+    for (lane_track *lane = mxp__id_map_next(&self.lanes, NULL); lane != NULL && error == MXP_OK;
+         lane = mxp__id_map_next(&self.lanes, lane)) {
+        error = mxp__blocks_end_track(&page->blocks, lane->track);
+    }
+    mxp__id_map_fini(&self.lanes);
+    mxp__free(self.heads, self.head_capacity * sizeof *self.heads);
+    return error;
+}
+
+void mxp__page_data_fini(mxp_page_data *page)
+{
+    mxp__blocks_fini(&page->blocks);
+    mxp__page_kinds_fini(&page->kinds);
+    mxp__page_counters_fini(&page->counters);
+    *page = (mxp_page_data){.blocks.spool.fd = -1};
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The critical path: what `mxprof path` and `mxprof whatif` tell of the usual window, and the
+// pieces of steps for the timeline.
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "page/columns.h"
+#include "path_view.h"
+#include "view/view.h"
+#include "whatif_view.h"
+
+// Operators of a trace of which all steps have their pieces in the page; of longer ones the steps
+// that are shown in full.
+enum { OPERATORS_WHOLE = 300000, COLUMNS = 5 };
+
+typedef struct path_maker {
+    mxp_view *view;
+    mxp_strbuf columns[COLUMNS];
+    mxp_strbuf documents, predictions, steps;
+    size_t document_count, prediction_count, step_count;
+    uint64_t pieces;
+    int64_t before_ns;  // the end of the piece before
+} path_maker;
+
+// ---- pieces ------------------------------------------------------------------------------------
+static int kind_of(path_maker *self, const mxp_path_long *piece, uint32_t *kind)
+{
+    mxp_page_kinds *kinds = &self->view->page.kinds;
+    *kind = 0;
+    if (piece->name == 0) {
+        return MXP_OK;
+    }
+    const bool is_operator = piece->piece.op != MXP__NO_OP;
+    const int error =
+        mxp__page_kind_of(kinds, piece->name, is_operator ? piece->scope : 0,
+                          is_operator && piece->phase < MXP_PHASES ? (uint8_t)piece->phase : 0,
+                          is_operator ? MXP_FORM_OPERATOR : MXP_FORM_SPAN, kind);
+    *kind += error == MXP_OK;
+    return error;
+}
+
+static int put_piece(path_maker *self, size_t process, const mxp_path_long *of)
+{
+    const mxp_path_piece *piece = &of->piece;
+    const int64_t from_ns = piece->from_ns - self->view->page.begin_ns;
+    const mxp_source *source = mxp__view_source(self->view, process);
+    const uint32_t base = self->view->processes[process].thread_base;
+    uint32_t kind;
+    const int error = kind_of(self, of, &kind);
+    if (error != MXP_OK) {
+        return error;
+    }
+    const int64_t gap_ns = from_ns - self->before_ns;
+    mxp__column_put(&self->columns[0],
+                    piece->thread < source->thread_count ? base + piece->thread + 1 : 0);
+    mxp__column_put(&self->columns[1], (uint64_t)gap_ns << 1 ^ (uint64_t)(gap_ns >> 63));
+    mxp__column_put(&self->columns[2], (uint64_t)(piece->to_ns - piece->from_ns));
+    mxp__column_put(&self->columns[3], piece->kind);
+    mxp__column_put(&self->columns[4], kind);
+    self->before_ns = piece->to_ns - self->view->page.begin_ns;
+    self->pieces++;
+    return MXP_OK;
+}
+
+static int put_pieces(path_maker *self, size_t process, const mxp_path_view *path)
+{
+    int error = MXP_OK;
+    size_t first = 0;
+    for (size_t i = 0; i < path->piece_count && error == MXP_OK; i++) {
+        error = put_piece(self, process, &path->pieces[i]);
+        if (i + 1 < path->piece_count && path->pieces[i + 1].step == path->pieces[i].step) {
+            continue;
+        }
+        if (path->choice->steps != NULL) {
+            mxp__strbuf_printf(&self->steps, "%s[%zu, %zu]", self->step_count++ > 0 ? ", " : "",
+                               mxp__view_step(self->view, process, path->pieces[i].step),
+                               i + 1 - first);
+        }
+        first = i + 1;
+    }
+    return error;
+}
+
+static bool is_wanted(const mxp_view *view, const mxp_step_window *step)
+{
+    const int64_t at_ns = step->begin_ns - view->page.begin_ns;
+    for (size_t i = 0; i < view->window_count; i++) {
+        if (view->windows[i].from_ns <= at_ns && at_ns < view->windows[i].until_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The steps that have pieces in the page. `choice` is finished by the caller.
+static int choose_steps(mxp_view *view, size_t process, mxp_choice *choice)
+{
+    const mxp_steps *steps = &view->report.processes[process].steps;
+    *choice = (mxp_choice){.of = steps, .steps = mxp__alloc(steps->count * sizeof(bool))};
+    if (choice->steps == NULL) {
+        return mxp__fail_memory("the paths of the page");
+    }
+    for (size_t i = 0; i < steps->count; i++) {
+        const bool takes = steps->operators <= OPERATORS_WHOLE || is_wanted(view, &steps->all[i]);
+        choice->steps[i] = takes && steps->all[i].end_ns > steps->all[i].begin_ns;
+        choice->step_count += choice->steps[i];
+        view->dropped.path_steps += !choice->steps[i];
+    }
+    return MXP_OK;
+}
+
+static int add_pieces(path_maker *self, size_t process)
+{
+    mxp_report_process *of = &self->view->report.processes[process];
+    mxp_path_view path;
+    mxp_choice choice;
+    int error = choose_steps(self->view, process, &choice);
+    if (error == MXP_OK && choice.step_count > 0) {
+        error = mxp__path_view_make(of->source, &of->steps, &choice,
+                                    self->view->report_wish.memory_bytes, true, &path);
+        if (error == MXP_OK) {
+            error = put_pieces(self, process, &path);
+            mxp__path_view_fini(&path);
+        }
+    }
+    mxp__choice_fini(&choice);
+    return error;
+}
+
+// ---- documents ---------------------------------------------------------------------------------
+static int add_document(path_maker *self, size_t process)
+{
+    mxp_report_process *of = &self->view->report.processes[process];
+    const uint64_t limit_bytes = self->view->report_wish.memory_bytes;
+    const bool is_one = of->choice.step_count == 1 || of->choice.steps == NULL;
+    mxp_json json = {.out = &self->documents};
+    mxp_path_view path;
+    int error =
+        mxp__path_view_make(of->source, &of->steps, &of->choice, limit_bytes, is_one, &path);
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (of->choice.steps != NULL) {
+        error = mxp__path_view_bound(&path, &of->steps, limit_bytes);
+    }
+    if (error == MXP_OK && of->choice.steps == NULL) {
+        error = put_pieces(self, process, &path);
+    }
+    if (error == MXP_OK) {
+        path.keeps_pieces = false;
+        mxp__strbuf_puts(&self->documents, self->document_count++ > 0 ? ",\n" : "");
+        mxp__json_object(&json, NULL);
+        mxp__path_view_json(&path, &of->steps, &json);
+        mxp__json_end(&json);
+    }
+    mxp__path_view_fini(&path);
+    return error;
+}
+
+static int add_prediction(path_maker *self, size_t process)
+{
+    mxp_view *view = self->view;
+    mxp_report_process *of = &view->report.processes[process];
+    mxp_strbuf out = {0};
+    mxp_json json = {.out = &out};
+    const int error = mxp__whatif_best_json(of->source, &of->steps, &of->choice,
+                                            view->report_wish.memory_bytes, &json);
+    if (error == MXP_OK) {
+        mxp__strbuf_puts(&self->predictions, self->prediction_count++ > 0 ? ",\n" : "");
+        mxp__strbuf_append(&self->predictions, mxp__strbuf_text(&out), out.length);
+    } else if (error != MXP_ENOMEM || !out.failed) {
+        snprintf(view->whatif_refused, sizeof view->whatif_refused, "%s", mxp_last_error());
+    }
+    mxp__strbuf_fini(&out);
+    return out.failed ? MXP_ENOMEM : MXP_OK;
+}
+
+// What a process cannot be asked is said in the page, and no reason to make none.
+static int add_process(path_maker *self, size_t process)
+{
+    mxp_view *view = self->view;
+    mxp_report_process *of = &view->report.processes[process];
+    if (of->steps.operators == 0) {
+        return MXP_OK;
+    }
+    int error = mxp__page_kinds_next(&view->page.kinds, of->source);
+    error = error == MXP_OK ? add_document(self, process) : error;
+    if (error == MXP_OK && of->choice.steps != NULL) {
+        error = add_pieces(self, process);
+    }
+    if (error == MXP_ENOMEM) {
+        snprintf(view->path_refused, sizeof view->path_refused, "%s", mxp_last_error());
+        error = MXP_OK;
+    }
+    return error == MXP_OK ? add_prediction(self, process) : error;
+}
+
+static void put_categories(mxp_strbuf *out)
+{
+    for (int kind = 0; kind < MXP__PATH_KINDS; kind++) {
+        mxp__strbuf_printf(out, "%s\"%s\"", kind > 0 ? ", " : "", mxp__path_kind_name(kind));
+    }
+}
+
+static int end_section(path_maker *self)
+{
+    mxp_view *view = self->view;
+    mxp_strbuf *out = &view->path;
+    if (self->document_count == 0) {
+        if (view->path_refused[0] == '\0') {
+            snprintf(view->path_refused, sizeof view->path_refused,
+                     "no dependencies in this trace: it has no operators");
+        }
+        return MXP_OK;
+    }
+    mxp__strbuf_puts(out, "{\"categories\": [");
+    put_categories(out);
+    mxp__strbuf_printf(out, "], \"document\": {\"processes\": [%s]}, \"steps\": [%s]}",
+                       mxp__strbuf_text(&self->documents), mxp__strbuf_text(&self->steps));
+    return mxp__view_section(view, "p", self->columns, COLUMNS, self->pieces);
+}
+
+int mxp__view_path(mxp_view *view)
+{
+    path_maker self = {.view = view};
+    int error = MXP_OK;
+    for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
+        error = add_process(&self, i);
+    }
+    error = error == MXP_OK ? end_section(&self) : error;
+    if (self.prediction_count > 0) {
+        mxp__strbuf_printf(&view->whatif, "{\"processes\": [%s]}",
+                           mxp__strbuf_text(&self.predictions));
+    } else if (view->whatif_refused[0] == '\0') {
+        snprintf(view->whatif_refused, sizeof view->whatif_refused,
+                 "there are no operators in it, so nothing can be predicted");
+    }
+    for (size_t i = 0; i < COLUMNS; i++) {
+        mxp__strbuf_fini(&self.columns[i]);
+    }
+    mxp__strbuf_fini(&self.documents);
+    mxp__strbuf_fini(&self.predictions);
+    mxp__strbuf_fini(&self.steps);
+    return error;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spans of all processes as sections: tracks and blocks, tiles, statistics, counters.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "view/view.h"
+
+// Threads that have tracks of their own; with at most four of each they are a thousand.
+enum { LOUD_THREADS = 250 };
+
+// ---- quiet threads -----------------------------------------------------------------------------
+static int by_records(const void *one, const void *other)
+{
+    const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a != b ? (a > b ? -1 : 1) : 0;
+}
+
+// How many records the last thread has that gets a track. 0: all do.
+static int find_least(const mxp_view *view, uint64_t *least)
+{
+    size_t count = 0, at = 0;
+    for (size_t i = 0; i < view->process_count; i++) {
+        count += mxp__view_source(view, i)->thread_count;
+    }
+    *least = 0;
+    if (count <= LOUD_THREADS) {
+        return MXP_OK;
+    }
+    uint64_t *records = mxp__alloc(count * sizeof *records);
+    if (records == NULL) {
+        return mxp__fail_memory("the threads of the page");
+    }
+    for (size_t i = 0; i < view->process_count; i++) {
+        const mxp_source *source = mxp__view_source(view, i);
+        for (size_t k = 0; k < source->thread_count; k++) {
+            records[at++] = source->threads[k].records;
+        }
+    }
+    qsort(records, count, sizeof *records, by_records);
+    *least = records[LOUD_THREADS - 1] + 1;
+    mxp__free(records, count * sizeof *records);
+    return MXP_OK;
+}
+
+static int mark_quiet(mxp_view *view, mxp_view_process *process, uint64_t least)
+{
+    const mxp_source *source = process->of->source;
+    process->is_quiet = mxp__alloc(source->thread_count * sizeof *process->is_quiet);
+    if (process->is_quiet == NULL && source->thread_count > 0) {
+        return mxp__fail_memory("the threads of the page");
+    }
+    for (size_t i = 0; i < source->thread_count; i++) {
+        process->is_quiet[i] = source->threads[i].records < least;
+        view->dropped.quiet_threads += process->is_quiet[i];
+    }
+    return MXP_OK;
+}
+
+// ---- processes ---------------------------------------------------------------------------------
+static int walk_process(mxp_view *view, size_t number, uint64_t least)
+{
+    mxp_view_process *process = &view->processes[number];
+    const mxp_steps *steps = &process->of->steps;
+    int error = least > 0 ? mark_quiet(view, process, least) : MXP_OK;
+    process->sums = mxp__alloc(steps->count * sizeof *process->sums);
+    if (process->sums == NULL && steps->count > 0) {
+        return mxp__fail_memory("the steps of the page");
+    }
+    const mxp_walked_process walked = {.source = process->of->source,
+                                       .steps = steps,
+                                       .number = (uint32_t)number,
+                                       .thread_base = process->thread_base,
+                                       .is_quiet = process->is_quiet,
+                                       .sums = process->sums};
+    return error == MXP_OK ? mxp__page_walk(&view->page, &walked) : error;
+}
+
+// ---- sections ----------------------------------------------------------------------------------
+static int keep_tiles(mxp_view *view)
+{
+    const mxp_tiles *tiles = &view->page.blocks.tiles;
+    mxp_strbuf raw = {0}, packed = {0};
+    mxp_spooled_section at;
+    char name[32];
+    int error = MXP_OK;
+    view->levels = mxp__tiles_worth(tiles);
+    for (size_t level = 0; level < view->levels && error == MXP_OK; level++) {
+        mxp__strbuf_clear(&packed);
+        snprintf(name, sizeof name, "t%zu", level);
+        error = mxp__tiles_pack(tiles, level, &raw, &packed);
+        if (error == MXP_OK) {
+            error = mxp__page_spool_add(&view->page.blocks.spool, &packed, raw.length, &at);
+        }
+        error = error == MXP_OK ? mxp__view_keep_section(view, name, &at) : error;
+    }
+    mxp__strbuf_fini(&raw);
+    mxp__strbuf_fini(&packed);
+    return error;
+}
+
+static int keep_statistics(mxp_view *view)
+{
+    const mxp_block_stats *stats = &view->page.blocks.stats;
+    int error = MXP_OK;
+    for (size_t i = 0; i < stats->section_count && error == MXP_OK; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "s%zu", i);
+        error = mxp__view_keep_section(view, name, &stats->sections[i]);
+    }
+    return error;
+}
+
+static int keep_counters(mxp_view *view)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < view->page.counters.count && error == MXP_OK; i++) {
+        mxp_spooled_section at;
+        char name[32];
+        snprintf(name, sizeof name, "c%zu", i);
+        error = mxp__page_counter_pack(&view->page.counters, i, &view->page.blocks.spool, &at);
+        error = error == MXP_OK ? mxp__view_keep_section(view, name, &at) : error;
+    }
+    return error;
+}
+
+int mxp__view_spans(mxp_view *view)
+{
+    mxp_page_data *page = &view->page;
+    uint64_t least;
+    page->blocks.windows = view->windows;
+    page->blocks.window_count = view->window_count;
+    page->blocks.tiles.levels = mxp__page_levels_of((uint64_t)(page->end_ns - page->begin_ns));
+    page->counters.begin_ns = page->begin_ns;
+    page->counters.end_ns = page->end_ns;
+    int error = mxp__page_spool_open(&page->blocks.spool);
+    error = error == MXP_OK ? find_least(view, &least) : error;
+    for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
+        error = walk_process(view, i, least);
+    }
+    error = error == MXP_OK ? mxp__blocks_finish(&page->blocks) : error;
+    error = error == MXP_OK ? keep_tiles(view) : error;
+    error = error == MXP_OK ? keep_statistics(view) : error;
+    return error == MXP_OK ? keep_counters(view) : error;
+}

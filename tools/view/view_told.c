@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the page's head that are words: explain's causes, and whether the profile can be
+// trusted.
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "view/view_head.h"
+
+static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
+
+// Each line of a text as a value of its own.
+static void put_lines(mxp_json *json, const mxp_strbuf *text)
+{
+    const char *line = mxp__strbuf_text(text);
+    while (*line != '\0') {
+        const size_t length = strcspn(line, "\n");
+        mxp__json_bytes(json, NULL, line, length);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void put_cause(const mxp_view *view, int process, size_t place, const mxp_explained *of,
+                      const mxp_cause *cause, mxp_json *json)
+{
+    mxp_strbuf text = {0};
+    mxp__json_object(json, NULL);
+    mxp__json_i64(json, "process", process);
+    mxp__json_u64(json, "cause", place);
+    mxp__cause_title(of, cause, &page_screen, &text);
+    mxp__json_text(json, "title", mxp__strbuf_text(&text));
+    mxp__strbuf_clear(&text);
+    mxp__cause_evidence(of, cause, &page_screen, &text);
+    mxp__json_array(json, "evidence");
+    put_lines(json, &text);
+    mxp__json_end(json);
+    mxp__strbuf_clear(&text);
+    mxp__cause_next(&view->explain, of, cause, &text);
+    mxp__json_text(json, "next", mxp__strbuf_text(&text));
+    mxp__json_i64(json, "step", -1);
+    mxp__json_end(json);
+    mxp__strbuf_fini(&text);
+}
+
+static void put_causes(const mxp_view *view, int process, const mxp_explained *of,
+                       const mxp_causes *causes, mxp_json *json)
+{
+    for (size_t i = 0; i < causes->count; i++) {
+        if (causes->all[i].is_told) {
+            put_cause(view, process, i, of, &causes->all[i], json);
+        }
+    }
+}
+
+void mxp__view_put_told(const mxp_view *view, mxp_strbuf *out)
+{
+    mxp_json json = {.out = out};
+    const mxp_explain_view *explain = &view->explain;
+    mxp__json_array(&json, NULL);
+    for (size_t i = 0; view->is_explained && i < explain->count; i++) {
+        put_causes(view, (int)i, &explain->all[i], &explain->all[i].verdict.causes, &json);
+    }
+    if (view->is_explained && explain->is_paired) {
+        put_causes(view, -1, mxp__explain_view_shown(explain), &explain->imbalance.causes, &json);
+    }
+    mxp__json_end(&json);
+}
+
+// ---- trust -------------------------------------------------------------------------------------
+// Lines of report's quality as pairs: what each is about, and the rest.
+static void put_quality(const mxp_view *view, mxp_json *json)
+{
+    enum { ABOUT = 11 };  // columns
+    mxp_strbuf text = {0};
+    mxp__report_put_quality(&view->report, &text);
+    const char *line = mxp__strbuf_text(&text);
+    while (*line != '\0') {
+        const size_t length = strcspn(line, "\n");
+        size_t about = length < ABOUT ? length : ABOUT;
+        const size_t rest = about;
+        while (about > 0 && line[about - 1] == ' ') {
+            about--;
+        }
+        if (length > 0) {
+            mxp__json_list(json, NULL);
+            mxp__json_bytes(json, NULL, line, about);
+            mxp__json_bytes(json, NULL, line + rest, length - rest);
+            mxp__json_end(json);
+        }
+        line += length + (line[length] == '\n');
+    }
+    mxp__strbuf_fini(&text);
+}
+
+static void put_word(const mxp_view *view, mxp_strbuf *out)
+{
+    const mxp_summary *summary = &view->report.summary;
+    if (view->input.damaged || summary->unread_bytes > 0) {
+        mxp__strbuf_puts(out, "The file is damaged: not all of it could be read");
+    } else if (summary->lost > 0) {
+        mxp__put_grouped(summary->lost, out);
+        mxp__strbuf_puts(out, summary->lost == 1 ? " record was lost" : " records were lost");
+    } else if (view->input.ring[0] != '\0') {
+        mxp__strbuf_puts(out, "The last part of a ring: what came before was overwritten");
+    } else {
+        mxp__strbuf_puts(out, "Complete: nothing was lost");
+    }
+}
+
+void mxp__view_put_trust(const mxp_view *view, mxp_strbuf *out)
+{
+    mxp_json json = {.out = out};
+    mxp_strbuf word = {0}, whole = {0};
+    const mxp_summary *summary = &view->report.summary;
+    const bool is_bad = view->input.damaged || summary->unread_bytes > 0;
+    put_word(view, &word);
+    mxp__view_put_whole(view, &whole);
+    mxp__json_object(&json, NULL);
+    mxp__json_text(&json, "state",
+                   is_bad                                             ? "bad"
+                   : summary->lost > 0 || view->input.ring[0] != '\0' ? "warn"
+                                                                      : "good");
+    mxp__json_text(&json, "word", mxp__strbuf_text(&word));
+    mxp__json_array(&json, "rows");
+    put_quality(view, &json);
+    mxp__json_list(&json, NULL);
+    mxp__json_text(&json, NULL, "this page");
+    mxp__json_text(&json, NULL, mxp__strbuf_text(&whole));
+    mxp__json_end(&json);
+    mxp__json_end(&json);
+    mxp__json_end(&json);
+    mxp__strbuf_fini(&word);
+    mxp__strbuf_fini(&whole);
+}
+
+void mxp__view_put_whole(const mxp_view *view, mxp_strbuf *out)
+{
+    const mxp_view_dropped *dropped = &view->dropped;
+    const uint64_t *width_ns = view->page.blocks.tiles.levels.width_ns;
+    if (dropped->spans == 0) {
+        mxp__strbuf_puts(out, "every span, to the nanosecond");
+        mxp__strbuf_puts(out, dropped->columns ? "; ids of operators only in some steps" : "");
+        return;
+    }
+    if (dropped->class_outside <= view->levels) {
+        mxp__strbuf_puts(out, "spans under ");
+        mxp__put_duration(&page_screen, (double)width_ns[dropped->class_outside - 1], out);
+        mxp__strbuf_printf(out, " outside of %zu %s only as sums", view->window_count,
+                           view->window_count == 1 ? "time" : "times");
+    }
+    if (dropped->class_kept <= view->levels) {
+        mxp__strbuf_puts(out, ", and under ");
+        mxp__put_duration(&page_screen, (double)width_ns[dropped->class_kept - 1], out);
+        mxp__strbuf_puts(out, " but in the slowest and the median step");
+    }
+}
