@@ -33,8 +33,9 @@ def mxprof(*arguments, code=0, cwd=None):
 
 
 def page_of(path, *options, code=0):
+    """A page of the least scripts there are, so that its size is that of its data."""
     out = path.parent / "page.html"
-    mxprof("view", path, "-o", out, *options, code=code)
+    mxprof("view", path, "-o", out, "--page-assets", SOURCE / "tests/support/page", *options, code=code)
     return page_reader.read(out)
 
 
