@@ -107,12 +107,54 @@ static int note_name(joined *all, const char *name)
     return MXP_OK;
 }
 
-// Appends a module's line. *in_import: it continues an import.
-static int add_line(joined *all, const char *line, size_t length, bool *in_import)
+// What a line continues.
+typedef struct line_state {
+    bool in_import, in_comment, in_template;
+} line_state;
+
+// Whether a line is all comment, which readers of the page do not need. Comments behind code stay.
+static bool is_comment(const char *line, size_t length, line_state *state)
+{
+    const size_t blanks = strspn(line, " ");
+    const char *text = line + blanks;
+    const size_t left = blanks < length ? length - blanks : 0;
+    const bool begins_block = left >= 2 && text[0] == '/' && text[1] == '*';
+    if (state->in_template || (!state->in_comment && !begins_block)) {
+        return !state->in_template && left >= 2 && text[0] == '/' && text[1] == '/';
+    }
+    const char *end = left >= 4 || state->in_comment ? memmem(text, left, "*/", 2) : NULL;
+    if (end != NULL && end + 2 < text + left) {
+        return false;  // code behind it
+    }
+    state->in_comment = end == NULL;
+    return true;
+}
+
+// Texts of several lines stay as they are: a line with an odd number of backticks begins or ends
+// one.
+static void follow_template(const char *line, size_t length, line_state *state)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\\') {
+            i++;  // whatever follows
+        } else if (line[i] == '`') {
+            state->in_template = !state->in_template;
+        }
+    }
+}
+
+// Appends a module's line, without what makes it longer than it need be.
+static int add_line(joined *all, const char *line, size_t length, line_state *state)
 {
     static const char export_word[] = "export ";
-    if (*in_import || begins(line, "import ")) {
-        *in_import = memchr(line, ';', length) == NULL;
+    if (state->in_import || begins(line, "import ")) {
+        state->in_import = memchr(line, ';', length) == NULL;
+        return MXP_OK;
+    }
+    if (length == 0 || is_comment(line, length, state)) {
+        if (state->in_template) {
+            mxp__strbuf_putc(&all->script, '\n');
+        }
         return MXP_OK;
     }
     if (begins(line, "export default") || begins(line, "export {") || begins(line, "export *")) {
@@ -123,9 +165,11 @@ static int add_line(joined *all, const char *line, size_t length, bool *in_impor
         line += sizeof export_word - 1;
         length -= sizeof export_word - 1;
     }
-    const char *name = declared(line);
+    const char *name = state->in_template ? NULL : declared(line);
     const int error = name != NULL ? note_name(all, name) : MXP_OK;
-    mxp__strbuf_append(&all->script, line, length);
+    const size_t indent = state->in_template ? 0 : strspn(line, " ");
+    follow_template(line, length, state);
+    mxp__strbuf_append(&all->script, line + indent, length - indent);
     mxp__strbuf_putc(&all->script, '\n');
     return error;
 }
@@ -133,14 +177,14 @@ static int add_line(joined *all, const char *line, size_t length, bool *in_impor
 static int add_module(joined *all, const char *name)
 {
     mxp_strbuf text = {0};
-    bool in_import = false;
+    line_state state = {0};
     all->module = name;
     int error = read_file(all->folder, name, &text);
     error = error == MXP_OK ? check_ascii(name, &text) : error;
     const char *line = mxp__strbuf_text(&text);
     while (error == MXP_OK && *line != '\0') {
         const size_t length = strcspn(line, "\n");
-        error = add_line(all, line, length, &in_import);
+        error = add_line(all, line, length, &state);
         line += length + (line[length] == '\n');
     }
     if (error == MXP_OK && strstr(mxp__strbuf_text(&text), "</script") != NULL) {

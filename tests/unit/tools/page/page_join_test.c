@@ -92,7 +92,7 @@ static void modules_become_one_script_and_pieces_stand_around_the_data(void **st
 {
     (void)state;
     static const char script[] = "'use strict';(() => {\nconst one = 1;\nfunction f() {\n"
-                                 "  const two = 2;\n}\nconst two = one;\n})();\n";
+                                 "const two = 2;\n}\nconst two = one;\n})();\n";
     mxp_page_text text;
     uint8_t digest[MXP_SHA256_BYTES];
     mxp_strbuf expected = {0};
@@ -110,6 +110,23 @@ static void modules_become_one_script_and_pieces_stand_around_the_data(void **st
     assert_string_equal(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_DATA]), "</p>");
     assert_string_equal(mxp__strbuf_text(&text.pieces[MXP_PAGE_END]), "<end>");
     mxp__strbuf_fini(&expected);
+    mxp__page_text_fini(&text);
+}
+
+// But for texts of several lines, in which everything counts.
+static void comments_and_indents_are_left_out(void **state)
+{
+    (void)state;
+    static const char module[] =
+        "// a\n/** b\n * c */\n\nconst t = `x\n  // kept\n\n /* kept */\n`;\n"
+        "  /* gone */\n  f(); // stays\n/* d */ g('\\`');\n  h(1);\n"
+        "/* let one = 1;\n*/\n";
+    static const char joined[] = "const t = `x\n  // kept\n\n /* kept */\n`;\nf(); // stays\n"
+                                 "/* d */ g('\\`');\nh(1);\n})();\n";
+    mxp_page_text text;
+    put_file("two.js", module);
+    assert_int_equal(join(&text), MXP_OK);
+    assert_non_null(strstr(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_PLAIN]), joined));
     mxp__page_text_fini(&text);
 }
 
@@ -150,6 +167,7 @@ int main(void)
         cmocka_unit_test(base64_is_that_of_rfc_4648),
         cmocka_unit_test_setup(modules_become_one_script_and_pieces_stand_around_the_data,
                                make_folder),
+        cmocka_unit_test_setup(comments_and_indents_are_left_out, make_folder),
         cmocka_unit_test(what_a_page_must_not_have_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
