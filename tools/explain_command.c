@@ -195,9 +195,9 @@ static int take_processes(const mxp_command *self, const explain_options *option
     return error == MXP_OK ? code : mxp__input_end(input, code_of(self, error));
 }
 
-int mxp__explain_view_take(mxp_source *source, mxp_explain_view *view)
+int mxp__explain_view_take(mxp_source *source, uint64_t limit_bytes, mxp_explain_view *view)
 {
-    const explain_options options = {.window.limit_bytes = MXP__GRAPH_BYTES_MAX};
+    const explain_options options = {.window.limit_bytes = limit_bytes};
     const mxp_choice_wish usual = {0};
     mxp_source *process;
     int error = begin_view(view, source);

@@ -31,6 +31,7 @@ static const char help[] =
     "                     large it is. What is left out first are short spans of steps that are\n"
     "                     neither slowest, median, first nor last; tables stay those of "
     "everything\n"
+    "  --memory MIB       how much a window of steps may take (default 1024), as of explain\n"
     "  --anonymous        without host, command and paths of the program\n"
     "  --page-assets DIR  takes scripts and style of the page from there, to work on them\n"
     "\n"
@@ -62,14 +63,18 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 
 static int check(const mxp_command *self, mxp_view_wish *wish)
 {
+    size_t mib = 0;
     wish->limit_bytes = 32000000;
+    wish->memory_bytes = MXP__GRAPH_BYTES_MAX;
     if (wish->size != NULL && strcmp(wish->size, "none") == 0) {
         wish->limit_bytes = UINT64_MAX;
     } else if (wish->size != NULL && !parse_bytes(wish->size, &wish->limit_bytes)) {
         return mxp__usage_error(self, "--size takes bytes as 32M or 500k, or none, not '%s'",
                                 wish->size);
     }
-    return mxp__selection_check(self, &wish->selection);
+    const int code = mxp__count_option(self, "--memory", wish->memory, &mib);
+    wish->memory_bytes = mib > 0 ? (uint64_t)mib << 20 : wish->memory_bytes;
+    return code >= 0 ? code : mxp__selection_check(self, &wish->selection);
 }
 
 // "run.mxp" makes "run.html"; a name that ends in slashes or dots, "page.html".
@@ -233,7 +238,7 @@ static int view_input(const mxp_command *self, mxp_view *view)
     view->report_wish = (mxp_report_wish){.key = -1,
                                           .json = true,
                                           .leaves_steps_out = true,
-                                          .memory_bytes = MXP__GRAPH_BYTES_MAX,
+                                          .memory_bytes = view->wish->memory_bytes,
                                           .screen = screen};
     int code = mxp__coverage_take(&view->input, &view->explain.note) == MXP_OK
                    ? -1
@@ -285,6 +290,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = "--open", .number = &wish.opens},
         {.name = "--with", .text = &wish.other},
         {.name = "--size", .text = &wish.size},
+        {.name = "--memory", .text = &wish.memory},
         {.name = "--anonymous", .number = &wish.is_anonymous},
         {.name = "--page-assets", .text = &wish.assets},
         MXP_WINDOW_OPTIONS(&wish.selection),

@@ -14,10 +14,11 @@
 #include "report/report.h"
 
 typedef struct mxp_view_wish {
-    const char *out, *other, *size, *assets;  // as given, or null
+    const char *out, *other, *size, *assets, *memory;  // as given, or null
     int is_anonymous, opens;
     mxp_selection selection;
     uint64_t limit_bytes;  // of the page; UINT64_MAX: none
+    uint64_t memory_bytes;  // that a window of steps may take
     const char *file;
 } mxp_view_wish;
 

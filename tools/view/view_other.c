@@ -36,12 +36,12 @@ static int put_process(mxp_source *process, mxp_json *json)
     return error;
 }
 
-static int put_explained(mxp_source *source, const char *file, mxp_json *json)
+static int put_explained(mxp_source *source, const char *file, uint64_t limit_bytes, mxp_json *json)
 {
     static const mxp_screen screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
     mxp_explain_view explain = {.file = file};
     mxp_strbuf text = {0};
-    int error = mxp__explain_view_take(source, &explain);
+    int error = mxp__explain_view_take(source, limit_bytes, &explain);
     if (error == MXP_OK) {
         mxp__explain_print(&explain, &screen, &text);
         mxp__json_bytes(json, "plain", mxp__strbuf_text(&text), text.length);
@@ -71,7 +71,9 @@ static int put_other(mxp_view *view, mxp_json *json)
         error = put_process(process, json);
     }
     mxp__json_end(json);
-    error = error == MXP_OK ? put_explained(input.source, file, json) : error;
+    error = error == MXP_OK
+                ? put_explained(input.source, file, view->report_wish.memory_bytes, json)
+                : error;
     if (error != MXP_OK) {
         mxp__command_failed(view->command);
     }

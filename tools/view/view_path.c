@@ -13,6 +13,8 @@
 // Operators of a trace of which all steps have their pieces in the page; of longer ones the steps
 // that are shown in full.
 enum { OPERATORS_WHOLE = 300000, COLUMNS = 5 };
+// Of longer ones what-if takes a multiple of all else: who wants to know asks it.
+enum { OPERATORS_PREDICTED = 1000000 };
 
 typedef struct path_maker {
     mxp_view *view;
@@ -164,6 +166,12 @@ static int add_prediction(path_maker *self, size_t process)
     mxp_report_process *of = &view->report.processes[process];
     mxp_strbuf out = {0};
     mxp_json json = {.out = &out};
+    if (of->steps.operators > OPERATORS_PREDICTED) {
+        snprintf(
+            view->whatif_refused, sizeof view->whatif_refused,
+            "in a trace of this length it takes longer than all of the page: ask mxprof whatif");
+        return MXP_OK;
+    }
     const int error = mxp__whatif_best_json(of->source, &of->steps, &of->choice,
                                             view->report_wish.memory_bytes, &json);
     if (error == MXP_OK) {
