@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { icicleOf, icicleOfSelection, boxesOf } from '../../tools/page/icicle_data.js';
+import { hasDropped, segmentsOf } from '../../tools/page/dropped.js';
 import { layoutOf } from '../../tools/page/layout.js';
 import { LANE } from '../../tools/page/lod.js';
 import { besideSpan, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
@@ -186,7 +187,7 @@ test('path, icicle, memory and counters are what was put in, and other counts th
   assert.deepEqual([...path.begin], [2e6, 22e6, 46e6, 70e6]);
   assert.deepEqual([...pathSums(path, 5, step => step > 0)], [39e6, 0, 0, 0, 0]);
   const icicle = await sections.read('i', bytes => icicleOf(bytes, small));
-  assert.deepEqual(icicle.label, ['step', 'net', 'conv1', 'forward', 'Convolution', 'idle']);
+  assert.deepEqual(icicle.label, ['step', 'net', 'conv1', 'forward', 'Convolution', 'no operator ran']);
   assert.deepEqual([...icicle.parent], [0, 0, 1, 2, 3, 0]);
   assert.deepEqual(boxesOf(icicle, 0, 1000, 1).map(box => [box.node, box.x, box.width, box.row]), [[0, 0, 1000, 0], [1, 0, 600, 1], [5, 600, 400, 1], [2, 0, 600, 2], [3, 0, 600, 3], [4, 0, 600, 4]]);
   const [curve] = await sections.read('m', bytes => memoryCurves(bytes, small));
@@ -196,6 +197,27 @@ test('path, icicle, memory and counters are what was put in, and other counts th
   assert.deepEqual([counter.last[3], counter.time[3]], [9, 15e6]);
   await assert.rejects(sections.read('p', bytes => pathOf(bytes, { ...small, path: { ...small.path, steps: [[0, 1]] } })), /pieces/);
   await assert.rejects(own.sections.read('c0', bytes => counterCurve(bytes, 21)), /bins/);
+});
+
+test('what the budget left out stands as the tile above it, everywhere else all is exact', async () => {
+  const { profile: own, spans: all } = profileOf('budget'), cut = own.head, [kept] = cut.dropped.kept;
+  await loadAll(own);
+  const levels = cut.tiles.length, [first] = segmentsOf(cut, 0, 1000, levels);
+  assert.deepEqual(first, { from: 0, to: 1000, level: 1, isCut: true });
+  assert.deepEqual(segmentsOf(cut, kept[0] - 10, kept[1] + 10, levels).map(each => [each.from, each.to, each.level, each.isCut]),
+    [[kept[0] - 10, kept[0], 1, true], [kept[0], kept[1], levels, false], [kept[1], kept[1] + 10, 1, true]]);
+  assert.deepEqual(segmentsOf(cut, 0, 4e9, 0), [{ from: 0, to: 4e9, level: 0, isCut: false }]);
+  // Blocks and the tile together have the time of every span, whatever the zoom.
+  const layout = layoutOf(cut, WIDTH), look = { find: null, fills: cut.kinds.map(() => 'call') };
+  for (const from of [5e8, kept[0] + 1e6]) {
+    const view = { from, to: from + 2e6, width: WIDTH, left: layout.left }, scene = sceneOf(own, layout.rows, view, look);
+    const drawn = scene.rects.get('call') ?? [], row = layout.rows[0];
+    const exact = all[0].filter(([begin, duration, , depth]) => depth === 0 && begin + duration > view.from && begin < view.to);
+    let pixels = 0;
+    for (let i = 0; i < drawn.length; i += 4) if (drawn[i + 1] >= row.y && drawn[i + 1] < row.y + 17) pixels += drawn[i + 2];
+    assert.ok(exact.length > 0 && pixels > 0, `${from}`);
+    assert.equal(hasDropped(cut, view.from, view.to), from === 5e8);
+  }
 });
 
 test('the icicle of a selection has its operators by scope, phase and name', async () => {

@@ -151,8 +151,9 @@ def statistics_of(spans):
     return rows
 
 
-def encode(tracks, length, with_statistics=True):
-    """(head's members, sections by name)."""
+def encode(tracks, length, with_statistics=True, kept=None):
+    """(head's members, sections by name). kept: (class, [(from, to), ...]): of spans of that class and above only those that
+    begin in these times are in blocks."""
     all_widths, sections, tiles, blocks, rows = widths_of(length), {}, [], [], []
     full = [[class_of(s[1], all_widths, len(t.spans) <= BLOCK) for s in t.spans] for t in tracks]
     for level, width in enumerate(all_widths):
@@ -163,7 +164,8 @@ def encode(tracks, length, with_statistics=True):
         sections[f"t{level}"] = made[1]
     for t, track in enumerate(tracks):
         for cls in range(len(tiles) + 1):
-            chosen = [s for s, c in zip(track.spans, full[t]) if min(c, len(tiles)) == cls]
+            chosen = [s for s, c in zip(track.spans, full[t]) if min(c, len(tiles)) == cls and (
+                kept is None or cls < kept[0] or any(begin <= s[0] < end for begin, end in kept[1]))]
             for at in range(0, len(chosen), BLOCK):
                 spans = chosen[at:at + BLOCK]
                 sections[f"b{len(blocks)}"] = block_of(spans, track.what == "operators")

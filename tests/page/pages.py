@@ -92,33 +92,34 @@ def small(**more):
     ends = [0] + [p[1] + p[2] for p in pieces]
     sections["p"] = w.pack(len(pieces), [w.varint([p[0] for p in pieces]), w.zigzag([p[1] - e for p, e in zip(pieces, ends)]), w.varint([p[2] for p in pieces]),
                                          w.varint([p[3] for p in pieces]), w.varint([p[4] for p in pieces])])
-    texts = ["step", "net", "conv1", "forward", "Convolution", "idle"]
-    sections["i"] = w.pack(6, [w.varint([0, 1, 1, 1, 1, 5]), w.varint([0, 1, 2, 3, 4, 5]), w.varint([0, 0, 0, 1, 1, 0]), w.varint([0, 0, 0, 0, 60 * MS, 40 * MS]),
-                               w.varint([100 * MS, 60 * MS, 60 * MS, 60 * MS, 60 * MS, 40 * MS]), w.varint([4, 0, 0, 0, 4, 0])])
+    texts = ["all", "net", "conv1", "forward", "Convolution"]
+    sections["i"] = w.pack(5, [w.varint([0, 1, 1, 1, 1]), w.varint([0, 1, 2, 3, 4]), w.varint([0, 0, 0, 1, 1]), w.varint([0, 0, 0, 0, 60 * MS]),
+                               w.varint([60 * MS] * 5), w.varint([4, 0, 0, 0, 4])])
     made = documents(kinds, steps)
     owners = ["net:conv1", "net:dense0"]
     memory = {"pid": 7, "lost": 0, "devices": [{"device": "cpu/0", "records": 20, "peak": {"bytes": max(most), "at_ns": 35 * MS, "step": 2, "block_of": "net:conv1 Convolution"},
               "owners": [{"owner": "net:conv1", "kind": "owner", "bytes": max(most) // 2, "blocks": 3, "categories": {"output": max(most) // 2}},
                          {"owner": "net:dense0", "kind": "owner", "bytes": max(most) // 4, "blocks": 1, "categories": {}}],
               "growth": {"steps": 4, "is_known": True, "grows": True, "bytes_a_step": 1000, "bytes_a_step_low": 900, "bytes_a_step_high": 1100, "owners": []}}]}
-    head = w.head_of(kinds, tracks, length, title="conv1 takes 9.5 of the 25 ms of a step, most of it backward", file="small.mxp", command="small.mxp", steps=steps,
+    head = w.head_of(kinds, tracks, length, title="conv1 takes 9.5 of the 25 ms of a step, most of it backward", file="small.mxp", command="mxprof view small.mxp", steps=steps,
                      cpu=[[9 * MS, 0]] * 4, texts=texts, plain="One slow layer, net:conv1\nNothing was lost", path_refused="", whatif_refused="", other="before.mxp",
                      report=made["report"], explain=made["explain"], told=made["told"], whatif=made["whatif"],
                      memory={"documents": [memory], "devices": [{"process": 0, "name": "cpu/0", "bins": 20, "peak_bytes": max(most), "peak_ns": 35 * MS, "owners": owners}]},
                      counters=[{"process": 0, "name": "loss", "category": "user", "unit": 0, "bins": 20}],
                      path={"categories": ["run", "call", "input", "memory", "unknown"], "document": made["path"], "steps": [[i, 1] for i in range(4)]},
-                     icicle={"nodes": 6, "steps": 4, "wall_ns": 100 * MS}, **members)
+                     icicle={"nodes": 5, "steps": 4, "wall_ns": 100 * MS}, **members)
     judged = {"verdict": "slower", "before_ns": 20 * MS, "after_ns": 25 * MS, "change": 0.25, "change_low": 0.2, "change_high": 0.3, "p": 0.01, "splits": 70, "pairs": 0}
-    sections["d"] = json.dumps({"verdict": "slower", "at_least": 0.01, "wall": judged, "cpu": {**judged, "verdict": "none"}, "disturbed_runs": 0,
+    difference = {"verdict": "slower", "at_least": 0.01, "wall": judged, "cpu": {**judged, "verdict": "none"}, "disturbed_runs": 0,
                                 "differences": {"operators_a_step": {"before": 4.0, "after": 5.0}, "rows": {"before": 3, "after": 4, "common": 3}, "settings": []},
                                 "path": [{"kind": "run", "scope": "net:conv1:", "name": "Convolution", "before_ns": MS, "after_ns": 3 * MS, "change_ns": 2 * MS, "adjusted_p": 0.02},
                                          {"kind": "call", "scope": "", "name": "shape", "before_ns": MS, "after_ns": 0, "change_ns": -MS, "adjusted_p": None}],
-                                "slower_beside_the_path": [], "steps": [[0, i, i * 20 * MS, (i + 1) * 20 * MS] for i in range(5)]}).encode()
+                                "slower_beside_the_path": []}
+    sections["d"] = json.dumps({"diff": difference, "other": {"processes": [{"pid": 5, "steps": [[i, 20 * MS, True] for i in range(5)]}], "plain": "Nothing stands out"}}).encode()
     head.update(more)
     return head, sections, tracks
 
 
-def large(seed=1, spans=60_000):
+def large(seed=1, spans=60_000, kept=None):
     """Nested spans of all lengths on two threads: levels, tiles, many blocks."""
     random_ = random.Random(seed)
     kinds = w.Kinds()
@@ -136,9 +137,19 @@ def large(seed=1, spans=60_000):
         scale = at / (length * 0.99)
         found = [(int(b / scale), max(0, int(d / scale) - 1), k, depth) for b, d, k, depth in found]
         tracks.append(w.Track(f"thread {t}", "calls" if t else "lane", found, t))
-    members, sections = w.encode(tracks, length)
+    members, sections = w.encode(tracks, length, kept=kept)
     steps = [[0, i, i * length // 1000, (i + 1) * length // 1000, length // 4000, length // 5000, 0, 0, 0, -1, 1] for i in range(1000)]
     return w.head_of(kinds, tracks, length, title="a large one", file="large.mxp", steps=steps, report={"chosen_steps": 1000, "wall_ns": length, "layers": [], "operators": [], "spans": []}, **members), sections, tracks
+
+
+def budget():
+    """The large one with the classes from 2 kept in two stretches only."""
+    kept = [[10**9, 12 * 10**8], [3 * 10**9, 31 * 10**8]]
+    head, sections, tracks = large(kept=(2, kept))
+    spans = sum(len(t.spans) for t in tracks)
+    head["dropped"] = {**head["dropped"], "is_whole": False, "word": "short spans outside of two stretches only as sums", "spans": spans, "kept": kept, "full": kept,
+                       "kept_spans": sum(b[2] for b in head["blocks"]), "class": 2}
+    return head, sections, tracks
 
 
 def hostile():
@@ -178,7 +189,7 @@ def odd():
 
 def write(folder):
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (head, sections, tracks) in {"small": small(), "large": large(), "hostile": hostile(), **dict(odd())}.items():
+    for name, (head, sections, tracks) in {"small": small(), "large": large(), "budget": budget(), "hostile": hostile(), **dict(odd())}.items():
         (folder / f"{name}.html").write_bytes(w.page(head, sections))
         coded = {key: base64.b64encode(gzip.compress(data, 6, mtime=0)).decode() for key, data in sections.items()}
         (folder / f"{name}.sections.json").write_text(json.dumps({"head": {**head, "sizes": {k: len(v) for k, v in sections.items()}}, "sections": coded}))

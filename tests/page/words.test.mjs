@@ -7,7 +7,7 @@ import test from 'node:test';
 import { changeWords, layerShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { svgOf } from '../../tools/page/export.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
-import { isDropped } from '../../tools/page/hover.js';
+import { isDropped } from '../../tools/page/dropped.js';
 import { layoutOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
 import { sceneOf } from '../../tools/page/scene.js';
@@ -109,7 +109,7 @@ test('causes: where they are seen, what they gain; changes in words and in kinds
 
 test('what the budget dropped is known at its place', () => {
   const dropped = { isWhole: false, cls: 2, kept: [[100, 200]], clsKept: null, full: [] };
-  assert.deepEqual([isDropped({ dropped }, 50, 1), isDropped({ dropped }, 150, 1), isDropped({ dropped }, 50, 0)], [true, false, false]);
+  assert.deepEqual([isDropped({ dropped }, 50, 2), isDropped({ dropped }, 150, 2), isDropped({ dropped }, 50, 1)], [true, false, false]);
   assert.equal(isDropped({ dropped: { ...dropped, isWhole: true } }, 50, 9), false);
 });
 

@@ -5,7 +5,7 @@ import { empty, fitCanvas, h, terms } from './dom.js';
 import { palette, SANS } from './palette.js';
 import { shareColumn, table, timeColumn } from './table.js';
 import { largestOf } from './tables.js';
-import { change, counted, dotted, name, percent, time } from './text.js';
+import { change, counted, dotted, name, percent, time, wholeName } from './text.js';
 /** @import { Head } from './head.js' */
 /** @import { Sections } from './sections.js' */
 /** @import { Panel } from './tabs.js' */
@@ -33,8 +33,8 @@ function signedPercent(share) {
 
 /** Lengths of the steps of both sides. @param {Head} head @param {any} difference @returns {{before: number[], after: number[]}} */
 export function stepsOfBoth(head, difference) {
-  const other = Array.isArray(difference.steps) ? difference.steps : [];
-  return { before: other.map((/** @type {any} */ row) => (Array.isArray(row) ? row[3] - row[2] : Number(row?.length_ns ?? row))).filter((/** @type {number} */ ns) => ns >= 0), after: head.steps.map(step => step.end - step.begin) };
+  const before = (difference.other?.processes ?? []).flatMap((/** @type {any} */ process) => (process.steps ?? []).map((/** @type {any} */ row) => Number(row[1])));
+  return { before: before.filter((/** @type {number} */ ns) => ns >= 0), after: head.steps.map(step => step.end - step.begin) };
 }
 
 /** Two strips on one scale. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
@@ -69,11 +69,16 @@ function whereOf(row) {
   return dotted([row.kind !== 'run' && name(row.kind), [row.scope && String(row.scope).replace(/:$/, ''), row.name].filter(Boolean).map(name).join('/')]);
 }
 
+/** What explain says of a side. @param {string} side @param {unknown} plain */
+function verdictOf(side, plain) {
+  return plain ? h('section', { 'aria-label': `verdict ${side}` }, h('h3', {}, side), h('pre', { class: 'verdict' }, wholeName(String(plain).slice(0, 8000)).replace(/\\u000a/g, '\n'))) : null;
+}
+
 /** @param {Head} head @param {Sections} sections @param {(text: string) => void} search @returns {Promise<Panel>} */
 export async function comparePanel(head, sections, search) {
   if (head.other === null) return { element: empty('This page is of one profile. Made with --with OTHER it compares the two.') };
-  const json = await sections.read('d', differenceOf), rows = json.path ?? [], most = largestOf(rows, row => Math.abs(row.change_ns ?? 0));
-  const both = stepsOfBoth(head, json), canvas = h('canvas', { class: 'pair', role: 'img', 'aria-label': `Steps before (${both.before.length}) and after (${both.after.length}) on one scale` });
+  const whole = await sections.read('d', differenceOf), json = whole.diff ?? {}, rows = json.path ?? [], most = largestOf(rows, row => Math.abs(row.change_ns ?? 0));
+  const both = stepsOfBoth(head, whole), canvas = h('canvas', { class: 'pair', role: 'img', 'aria-label': `Steps before (${both.before.length}) and after (${both.after.length}) on one scale` });
   const redraw = () => drawStrips(canvas, both);
   new ResizeObserver(redraw).observe(canvas);
   const list = table('Difference of a step', [
@@ -90,5 +95,5 @@ export async function comparePanel(head, sections, search) {
       fact.rows && ['operators', `${fact.rows.common} in both, ${fact.rows.before - fact.rows.common} gone, ${fact.rows.after - fact.rows.common} new`],
       (fact.settings ?? []).length > 0 && ['other settings', fact.settings.map((/** @type {any} */ row) => `${name(row.key)}: ${name(row.before)} \u2192 ${name(row.after)}`).join('; ')],
       json.disturbed_runs ? ['disturbed', `${counted(json.disturbed_runs, 'run')} by other programs`] : null]),
-    both.before.length ? canvas : null, list.element), filter: list.filter, csv: list.csv, redraw };
+    both.before.length ? canvas : null, list.element, h('div', { class: 'beside' }, verdictOf('before', whole.other?.plain), verdictOf('after', head.plain))), filter: list.filter, csv: list.csv, redraw };
 }

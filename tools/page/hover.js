@@ -6,6 +6,7 @@ import { ROW } from './layout.js';
 import { PHASES } from './palette.js';
 import { nsOf, perPixel } from './scene.js';
 import { bytesAt } from './curves.js';
+import { isDropped, segmentsOf } from './dropped.js';
 import { spanOf } from './neighbours.js';
 import { operatorOf } from './operators.js';
 import { count, counted, dotted, name, percent, size, time } from './text.js';
@@ -43,24 +44,22 @@ export function describe(timeline, x, y) {
   return row.what === 'spans' ? describeBin(timeline, row.track, Math.floor((at - row.y) / ROW), ns) : null;
 }
 
+/** The option that keeps what is here. @param {Timeline['head']} head @param {number} ns */
+function stepOption(head, ns) {
+  const step = head.steps.find(each => each.begin <= ns && each.end > ns);
+  return step ? ` --step ${step.number}` : ' --size none';
+}
+
 /** @param {Timeline} timeline @param {number} track @param {number} depth @param {number} ns */
 function describeBin({ profile, head, view }, track, depth, ns) {
-  const level = profile.level(perPixel(view)), last = head.tiles.length - 1;
-  const tile = last >= 0 && level <= last ? profile.tile(level) : null, lane = tile?.lanes.get(track * LANE + depth);
+  const level = profile.level(perPixel(view)), [segment] = segmentsOf(head, ns, ns + 1, level);
+  const tile = segment.level < head.tiles.length ? profile.tile(segment.level) : null, lane = tile?.lanes.get(track * LANE + depth);
   if (!tile || !lane) return null;
   const { width } = head.tiles[tile.level], i = lane.index.indexOf(Math.floor(ns / width));
   if (i < 0) return null;
   return [`${counted(lane.spans[i], 'span')} in ${time(width)}`,
     `busy ${percent(lane.busy[i] / 255)}, most of it ${name(head.kinds[lane.kind[i]].name)}`, isDropped(head, ns, level)
-      ? `not in this page: mxprof view ${head.command} --from ${Math.floor(ns)}ns` : 'zoom in to see each'];
-}
-
-/** Were the shortest spans that begin here left out of the page? @param {Timeline['head']} head @param {number} ns @param {number} level */
-export function isDropped(head, ns, level) {
-  const { dropped } = head, within = (/** @type {number[][]} */ ranges) => ranges.some(([from, to]) => ns >= from && ns < to);
-  if (dropped.isWhole) return false;
-  if (dropped.cls !== null && level + 1 >= dropped.cls && !within(dropped.kept)) return true;
-  return dropped.clsKept !== null && level + 1 >= dropped.clsKept && !within(dropped.full);
+      ? `not in this page: ${name(head.command)}${stepOption(head, ns)}` : 'zoom in to see each'];
 }
 
 /** The box beside the pointer. @param {string[] | null} words @param {{clientX: number, clientY: number} | null} at */

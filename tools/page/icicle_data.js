@@ -24,13 +24,21 @@ function icicleFrom(parents, nodes) {
     count: Float64Array.from(nodes, node => node.count), children, depth };
 }
 
-/** Section `i`. @param {Uint8Array} bytes @param {Head} head @returns {Icicle} */
+/** Section `i`; of steps, the time in which no operator ran is a part, too. @param {Uint8Array} bytes @param {Head} head @returns {Icicle} */
 export function icicleOf(bytes, head) {
   const { count, columns } = columnsOf(bytes, 6), read = (/** @type {number} */ i, /** @type {number} */ below = 2 ** 53) => varints(columns[i], new Float64Array(count), below);
   const back = read(0), label = read(1, Math.max(1, head.texts.length)), phase = read(2, PHASES.length), self = read(3), total = read(4), calls = read(5);
   const parents = [...back].map((by, i) => i - by);
   if (!count || count !== head.icicle?.nodes || parents.some((parent, i) => parent < 0 || (i > 0 && parent >= i))) throw new Damage('has a node without a parent before it');
-  return icicleFrom(parents, parents.map((_, i) => ({ label: head.texts[label[i]] ?? '', phase: phase[i], self: self[i], total: total[i], count: calls[i] })));
+  const nodes = parents.map((_, i) => ({ label: head.texts[label[i]] ?? '', phase: phase[i], self: self[i], total: total[i], count: calls[i] }));
+  const { steps, wall } = head.icicle, [root] = nodes;
+  if (steps > 0) root.label = 'step';
+  if (steps > 0 && wall > root.total) {
+    nodes.push({ label: 'no operator ran', phase: 0, self: wall - root.total, total: wall - root.total, count: 0 });
+    parents.push(0);
+    root.total = wall;
+  }
+  return icicleFrom(parents, nodes);
 }
 
 /** Of a selection: the time inside it by scope, phase and operator. @param {Head} head @param {Selected[]} rows @returns {Icicle} */

@@ -59,6 +59,8 @@ class Page {
     /** @type {Chosen | null} */
     this.whatif = null;
     this.search = '';
+    /** @type {import('./memory_panel.js').Cursor} */
+    this.cursor = { at: undefined, moved: () => this.write() };
     this.writeTimer = 0;
     this.selectTimer = 0;
     this.turn = 0;
@@ -68,7 +70,7 @@ class Page {
     const find = (/** @type {string} */ text) => this.setSearch(text, true);
     this.tabs = new Tabs(byId('tabs'), byId('panel'), {
       Explain: () => explainPanel(head, sight => this.show(sight)), Layers: () => layersPanel(head, find), Operators: () => operatorsPanel(head, find),
-      Calls: () => callsPanel(head, find), Icicle: () => iciclePanel(head, sections, this.selected?.rows ?? null, find), Memory: () => memoryPanel(head, this.curves, this.timeline),
+      Calls: () => callsPanel(head, find), Icicle: () => iciclePanel(head, sections, this.selected?.rows ?? null, find), Memory: () => memoryPanel(head, this.curves, this.timeline, this.cursor),
       Path: () => pathPanel(head, this.timeline.path !== null, () => this.togglePath(), find), 'What-if': () => whatifPanel(head, this.whatif, chosen => this.setWhatif(chosen)),
       Compare: () => comparePanel(head, sections, find), Selection: () => selectionPanel(head, this.selected, this.curves.memory, find),
       Profile: () => profilePanel(head, sections, { bytes: dataLength(), frameMs: this.timeline.drawMs }),
@@ -356,7 +358,7 @@ class Page {
       const { timeline, head } = this, { view, selection, focus } = timeline;
       const isWhole = view.from <= 0 && view.to >= head.length;
       const hash = linkOf({ id: this.id, ...(isWhole ? {} : { view }), ...(selection ? { selection } : {}), ...(focus ? { focus } : {}), ...(this.step && !isWhole ? { step: this.step.number } : {}),
-        tab: this.tabs.current, search: this.search, path: timeline.path !== null });
+        tab: this.tabs.current, search: this.search, path: timeline.path !== null, ...(this.cursor.at === undefined ? {} : { at: this.cursor.at }) });
       if (`#${hash}` !== location.hash) history.replaceState(null, '', `#${hash}`);
     }, WRITE_AFTER_MS);
   }
@@ -368,6 +370,7 @@ class Page {
     if (step) this.goStep(step);
     if (state.view) timeline.show(state.view.from, state.view.to);
     else if (!step) timeline.whole();
+    if (state.at !== undefined) this.cursor.at = state.at;
     if (state.search) this.setSearch(state.search, true);
     this.tabs.choose(state.tab ?? '');
     if (state.path && !timeline.path) this.togglePath();

@@ -15,6 +15,7 @@ import { counted, dotted, name, size, time } from './text.js';
 
 const COLOURS = 7, STACK = 150, STACK_AXIS = 24;
 
+/** @typedef {{at: number | undefined, moved: () => void}} Cursor where the reader put it, undefined: on the peak */
 /** @typedef {{owner: string, bytes: number, token: string}} Owned */
 
 /** Owners at a bin, the largest of the whole run first; what is behind the seventh is "others". @param {Device} device
@@ -34,13 +35,14 @@ export function orderOfOwners(device, curve) {
 }
 
 class MemoryView {
-  /** @param {Head} head @param {number} number of the device @param {MemoryCurve} curve @param {Timeline} timeline */
-  constructor(head, number, curve, timeline) {
+  /** @param {Head} head @param {number} number of the device @param {MemoryCurve} curve @param {Timeline} timeline @param {Cursor} cursor */
+  constructor(head, number, curve, timeline, cursor) {
     this.device = head.memory.devices[number];
     this.curve = curve;
     this.timeline = timeline;
     this.order = orderOfOwners(this.device, curve);
-    this.cursor = this.device.peakAt;
+    this.shared = cursor;
+    this.cursor = cursor.at ?? this.device.peakAt;
     this.canvas = h('canvas', { tabindex: '0', class: 'stacked', 'aria-label': `Memory of ${name(this.device.name)} over time. Arrows move the cursor, P puts it on the peak.`, role: 'application', on: {
       click: event => this.setCursor(timeline.nsAt(event.offsetX)), keydown: event => this.key(event) } });
     this.list = h('div');
@@ -55,6 +57,8 @@ class MemoryView {
   /** @param {number} ns */
   setCursor(ns) {
     this.cursor = Math.max(0, ns);
+    this.shared.at = this.cursor === this.device.peakAt ? undefined : this.cursor;
+    this.shared.moved();
     this.fill();
     this.draw();
   }
@@ -144,14 +148,14 @@ export function growthWords(growth) {
   return `grows by ${size(growth.bytes_a_step)} a step (${size(growth.bytes_a_step_low)} to ${size(growth.bytes_a_step_high)}) over ${counted(growth.steps, 'step')}${most.length ? `: ${most.join(', ')}` : ''}`;
 }
 
-/** @param {Head} head @param {Curves} curves @param {Timeline} timeline @returns {Promise<Panel>} */
-export async function memoryPanel(head, curves, timeline) {
+/** @param {Head} head @param {Curves} curves @param {Timeline} timeline @param {Cursor} cursor @returns {Promise<Panel>} */
+export async function memoryPanel(head, curves, timeline, cursor) {
   if (!head.memory.devices.length) return { element: empty('No memory was recorded: profiler.set_config(profile_memory=True).') };
   const all = await curves.loadMemory(), documents = head.memory.documents.flatMap(document => (document?.devices ?? []).map((/** @type {any} */ device) => device));
   /** @type {MemoryView[]} */
   const views = [];
   const parts = head.memory.devices.map((device, i) => {
-    const view = all?.[i] ? new MemoryView(head, i, all[i], timeline) : null, document = documents.find(each => each.device === device.name && each.peak?.bytes === device.peak) ?? documents[i];
+    const view = all?.[i] ? new MemoryView(head, i, all[i], timeline, cursor) : null, document = documents.find(each => each.device === device.name && each.peak?.bytes === device.peak) ?? documents[i];
     if (view) views.push(view);
     const exact = document ? peakTable(document) : null, ran = document?.peak?.ran;
     return { view, exact, element: h('section', { 'aria-label': `Memory of ${name(device.name)}` },

@@ -2,7 +2,9 @@
 // What a view of the timeline draws, as lists of numbers: the canvas, the SVG and the tests take the same. At most
 // one rectangle a pixel, lane and block. Pure: it asks for blocks and tiles and draws what is there.
 import { LANE } from './lod.js';
+import { segmentsOf } from './dropped.js';
 import { ROW } from './layout.js';
+/** @import { Segment } from './dropped.js' */
 /** @import { Lane, Profile } from './lod.js' */
 /** @import { Row } from './layout.js' */
 
@@ -36,10 +38,10 @@ export function nsOf(view, x) {
 export function sceneOf(profile, rows, view, look) {
   /** @type {Scene} */
   const scene = { rects: new Map(), labels: [], hits: [], instants: [], isWhole: true };
-  const level = profile.level(perPixel(view));
+  const level = profile.level(perPixel(view)), segments = segmentsOf(profile.head, view.from, view.to, level);
   for (const row of rows) {
     if (row.what !== 'spans') continue;
-    if (level < profile.head.tiles.length) putTile(scene, profile, row, view, level, look);
+    for (const segment of segments) if (segment.level < profile.head.tiles.length) putTile(scene, profile, row, view, segment, look);
     putBlocks(scene, profile, row, view, level, look);
   }
   return scene;
@@ -97,17 +99,17 @@ function putInstant(scene, x, y) {
 }
 
 /** Bins as a load curve. @param {Scene} scene @param {Profile} profile @param {Row} row @param {View} view
- * @param {number} level @param {Look} look */
-function putTile(scene, profile, row, view, level, look) {
+ * @param {Segment} segment @param {Look} look */
+function putTile(scene, profile, row, view, { from, to, level }, look) {
   const tile = profile.tile(level);
   if (!tile || tile.level !== level) scene.isWhole = scene.isWhole && profile.tiles[level] === null;
   if (!tile) return;
-  const columns = Math.ceil(view.width) + 1;
+  const first = Math.max(view.left, Math.floor(xOf(view, from))), columns = Math.min(Math.ceil(view.width) + 1, Math.ceil(xOf(view, to)));
   for (let depth = 0; depth < row.depth; depth++) {
     const lane = tile.lanes.get(row.track * LANE + depth);
     if (!lane) continue;
     const { busy, kind } = binsToPixels(lane, profile.head.tiles[tile.level].width, view, columns);
-    for (let pixel = view.left; pixel < columns; pixel++) {
+    for (let pixel = first; pixel < columns; pixel++) {
       if (busy[pixel] <= 0) continue;
       const height = Math.max(2, Math.min(1, busy[pixel]) * BAR);
       const fill = look.find && !look.find.has(kind[pixel]) ? 'dim' : look.fills[kind[pixel]];

@@ -5,7 +5,8 @@ import { empty, h, terms } from './dom.js';
 import { PHASES, fillOf } from './palette.js';
 import { bytesAt } from './curves.js';
 import { barColumn, countColumn, table, timeColumn } from './table.js';
-import { isDropped, placeOf } from './hover.js';
+import { hasDropped } from './dropped.js';
+import { placeOf } from './hover.js';
 import { largestOf } from './tables.js';
 import { bucketBegin, bucketOf } from './selection.js';
 import { counted, dotted, name, NO_VALUE, size, time } from './text.js';
@@ -45,7 +46,7 @@ function memoryRows(head, curves, { from, to }) {
 /** @param {Head} head @param {Selection | null} selection @param {MemoryCurve[] | null} curves @param {(text: string) => void} search @returns {Panel} */
 export function selectionPanel(head, selection, curves, search) {
   if (!selection) return { element: empty('Drag over the timeline, or press M on a span: count, sum, mean and percentiles of what lies in the range appear here.') };
-  const { rows, from, to } = selection, isCut = isDropped(head, from, head.tiles.length) || isDropped(head, to, head.tiles.length);
+  const { rows, from, to } = selection, isCut = hasDropped(head, from, to);
   const approximate = rows.some(row => !row.isExact);
   const shown = (/** @type {(row: Selected) => number} */ of) => (/** @type {Selected} */ row) => `${row.isExact ? '' : '~'}${time(of(row))}`;
   const percentiles = /** @type {['p50' | 'p90' | 'p99', boolean][]} */ ([['p50', false], ['p90', true], ['p99', false]]).map(([key, minor]) => (

@@ -179,3 +179,11 @@ export function drawGap(c, p, view, { from, to, word, y, height }) {
   c.textBaseline = 'top';
   c.fillText(word, x + 5, y + 3);
 }
+
+/** A sentence where nothing is drawn. @param {Context} c @param {Palette} p @param {View} view @param {number} y @param {string} text */
+export function drawNote(c, p, view, y, text) {
+  c.font = SANS.replace('11px', '13px');
+  c.textBaseline = 'top';
+  c.fillStyle = p.soft;
+  c.fillText(text, view.left + 12, y);
+}

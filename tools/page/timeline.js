@@ -9,7 +9,8 @@ import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
 import { drawCurves } from './curves.js';
 import { fillOf, palette } from './palette.js';
 import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
-import { drawAxis, drawGap, drawHeadings, drawScene, drawStepLines } from './strokes.js';
+import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
+import { time } from './text.js';
 /** @import { Place, Profile } from './lod.js' */
 /** @import { Layout } from './layout.js' */
 /** @import { Scene, View } from './scene.js' */
@@ -272,6 +273,7 @@ export class Timeline {
     drawScene(c, p, this.scene, this.head.kinds);
     drawCurves(c, p, view, rows, this.curves);
     this.drawGaps(c, rows);
+    if (this.isEmpty()) drawNote(c, p, view, top + AXIS + 8, `Nothing was recorded between ${time(Math.max(0, view.from))} and ${time(view.to)}.`);
     if (this.path) drawPath(c, p, this, this.path);
     drawFocus(c, p, this);
     if (this.hasArrows) drawArrows(c, p, this);
@@ -282,6 +284,11 @@ export class Timeline {
     c.restore();
     this.drawMs = performance.now() - begun;
     this.tell('drawn');
+  }
+
+  isEmpty() {
+    const { scene } = this;
+    return scene !== null && scene.isWhole && !scene.rects.size && !scene.instants.length && !this.profile.damaged.size;
   }
 
   /** What was lost, paused or cannot be read. @param {CanvasRenderingContext2D} c @param {Layout['rows']} rows */
