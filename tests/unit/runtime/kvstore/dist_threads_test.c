@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes with communication threads of their own: many callers at once, the end, and deaths.
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "cmocka_all.h"
+#include "dist_world.h"
+
+enum { LONG = 5000, ROUNDS = 60, KEYS = 3 };
+
+static mxn_dist_config threads_config(void)
+{
+    mxn_dist_config config = dist_world_config(false);
+    config.piece_bytes = 4160;
+    config.bigarray_bound = 3000;
+    return config;
+}
+
+typedef struct caller {
+    mxn_dist *dist;
+    pthread_t thread;
+    bool is_good;
+} caller;
+
+static bool wait_good(dist_outcome *of, int submitted)
+{
+    if (submitted == MXP_OK) {
+        dist_outcome_wait(of);
+    }
+    return submitted == MXP_OK && dist_outcome_is_good(of);
+}
+
+static void *train(void *argument)
+{
+    caller *of = argument;
+    static const uint64_t counts[KEYS] = {0, 700, LONG};
+    float *in[KEYS], *out[KEYS];
+    dist_outcome pushed[KEYS], pulled[KEYS];
+    bool good = true;
+    for (uint32_t k = 0; k < KEYS; k++) {
+        in[k] = test_calloc(LONG, sizeof(float));
+        out[k] = test_calloc(LONG, sizeof(float));
+        good &= wait_good(&pushed[k],
+                          dist_world_init(of->dist, 0, k, "w", in[k], counts[k], &pushed[k]));
+    }
+    for (int round = 1; round <= ROUNDS && good; round++) {
+        for (uint32_t k = 0; k < KEYS; k++) {
+            const uint32_t key = (k + mxn_dist_rank(of->dist)) % KEYS;  // each in its own order
+            for (uint64_t i = 0; i < counts[key]; i++) {
+                in[key][i] = (float)(mxn_dist_rank(of->dist) + 1) * (float)round;
+            }
+            good &= dist_world_do(of->dist, MXN_DIST_PUSH, 0, key, in[key], NULL, counts[key],
+                                  &pushed[key]) == MXP_OK &&
+                    dist_world_do(of->dist, MXN_DIST_PULL, 0, key, NULL, out[key], counts[key],
+                                  &pulled[key]) == MXP_OK;
+        }
+        for (uint32_t k = 0; k < KEYS && good; k++) {
+            good &= wait_good(&pulled[k], MXP_OK) && dist_outcome_is_good(&pushed[k]);
+            good &= counts[k] == 0 || out[k][counts[k] - 1] == 6.0f * (float)round;
+        }
+    }
+    for (uint32_t k = 0; k < KEYS; k++) {
+        test_free(in[k]);
+        test_free(out[k]);
+    }
+    of->is_good = good;
+    return NULL;
+}
+
+static void train_together(uint32_t servers, const mxn_dist_config *config)
+{
+    dist_world world;
+    caller callers[3];
+    dist_world_open(&world, 3, servers, config, servers);
+    for (uint32_t i = 0; i < 3; i++) {
+        callers[i] = (caller){.dist = dist_world_worker(&world, i)};
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, train, &callers[i]), 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        pthread_join(callers[i].thread, NULL);
+        assert_true(callers[i].is_good);
+    }
+    dist_world_close_threads(&world);
+}
+
+static void workers_train_and_end_together(void **state)
+{
+    (void)state;
+    mxn_dist_config config = threads_config();
+    for (uint32_t servers = 0; servers < 3; servers++) {
+        train_together(servers, &config);
+    }
+    config.owner_held_bytes = 3 * 4160;
+    train_together(2, &config);
+}
+
+// ---- deaths ------------------------------------------------------------------------------------
+static void a_death_ends_what_waits(void **state)
+{
+    (void)state;
+    static float value[LONG], out[3][LONG];
+    mxn_dist_config config = threads_config();
+    dist_world world;
+    dist_outcome done[3], later;
+    char wanted[200];
+    dist_world_open(&world, 3, 1, &config, 0);
+    for (uint32_t w = 0; w < 3; w++) {
+        assert_int_equal(
+            dist_world_init(dist_world_worker(&world, w), 0, 0, "w", value, LONG, &done[w]),
+            MXP_OK);
+    }
+    for (uint32_t w = 0; w < 3; w++) {
+        dist_outcome_wait(&done[w]);
+    }
+    for (uint32_t w = 0; w < 2; w++) {
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSHPULL, 0, 0, value,
+                                       out[w], LONG, &done[w]),
+                         MXP_OK);
+    }
+    mxp__os_sleep_us(2000);
+    mxn__threads_kill(world.world, 3);  // worker 2 is peer 3
+    for (uint32_t w = 0; w < 2; w++) {
+        dist_outcome_wait(&done[w]);
+        assert_int_equal(mxp_atomic_load(&done[w].count), 1);
+        assert_int_equal(done[w].error, MXP_EIO);
+        assert_non_null(strstr(done[w].text, "worker 2 (rank 3, host "));
+        assert_non_null(strstr(done[w].text, "it ended without a word"));
+        snprintf(wanted, sizeof wanted, "pid %u", mxp__os_process_id());
+        assert_non_null(strstr(done[w].text, wanted));
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_BARRIER, 0, 0, NULL,
+                                       NULL, 0, &later),
+                         MXP_ESTATE);
+        assert_string_equal(mxp_last_error(), done[w].text);
+        assert_string_equal(mxn_dist_failure(dist_world_worker(&world, w)), done[w].text);
+    }
+    assert_int_equal(mxn_dist_serve(world.nodes[0]), MXP_EIO);
+    assert_string_equal(mxp_last_error(), done[0].text);
+    dist_world_close_threads(&world);
+}
+
+// Whoever listens elsewhere ends it with a text of his own, from any thread.
+static void a_failure_from_outside_is_everybodys_text(void **state)
+{
+    (void)state;
+    static float value[8];
+    mxn_dist_config config = threads_config();
+    dist_world world;
+    dist_outcome done[2];
+    dist_world_open(&world, 2, 0, &config, 0);
+    assert_int_equal(dist_world_init(dist_world_worker(&world, 0), 0, 0, "w", value, 8, &done[0]),
+                     MXP_OK);
+    assert_int_equal(dist_world_do(dist_world_worker(&world, 0), MXN_DIST_BARRIER, 0, 0, NULL, NULL,
+                                   0, &done[1]),
+                     MXP_OK);
+    mxn_dist_fail(dist_world_worker(&world, 0), "worker 1 is silent");
+    mxn_dist_fail(dist_world_worker(&world, 0), "the second one does not count");
+    for (int i = 0; i < 2; i++) {
+        dist_outcome_wait(&done[i]);
+        assert_int_equal(done[i].error, MXP_EIO);
+        assert_string_equal(done[i].text, "worker 1 is silent");
+    }
+    mxn_dist_fail(dist_world_worker(&world, 1), "worker 0 has failed");
+    assert_int_equal(mxn_dist_close(dist_world_worker(&world, 1)), MXP_EIO);
+    assert_string_equal(mxp_last_error(), "worker 0 has failed");
+    dist_world_close_threads(&world);
+}
+
+// ---- stalls ------------------------------------------------------------------------------------
+static struct {
+    mxp_atomic_u32 count;
+    char name[20];
+    uint64_t round;
+    uint32_t missing[4], missing_count;
+} stall;
+
+static void note_stall(void *context, const mxn_dist_stall *of)
+{
+    (void)context;
+    strcpy(stall.name, of->part->name);
+    stall.round = of->round;
+    stall.missing_count = of->missing_count;
+    memcpy(stall.missing, of->missing, of->missing_count * sizeof *of->missing);
+    mxp_atomic_add_release(&stall.count, 1u);
+}
+
+static void a_round_that_does_not_end_is_told_once(void **state)
+{
+    (void)state;
+    static float value[8];
+    mxn_dist_config config = threads_config();
+    config.stall_ns = 1000000;
+    config.hooks.stalled = note_stall;
+    dist_world world;
+    dist_outcome done[3];
+    dist_world_open(&world, 3, 1, &config, 0);
+    for (uint32_t w = 0; w < 3; w++) {
+        assert_int_equal(
+            dist_world_init(dist_world_worker(&world, w), 0, 0, "w1", value, 8, &done[w]), MXP_OK);
+    }
+    for (uint32_t w = 0; w < 3; w++) {
+        dist_outcome_wait(&done[w]);
+    }
+    assert_int_equal(
+        dist_world_do(dist_world_worker(&world, 1), MXN_DIST_PUSH, 0, 0, value, NULL, 8, &done[1]),
+        MXP_OK);
+    while (mxp_atomic_load_acquire(&stall.count) == 0) {
+        mxp__os_sleep_us(1000);
+    }
+    mxp__os_sleep_us(600000);  // two looks later
+    assert_int_equal(mxp_atomic_load_acquire(&stall.count), 1);
+    assert_string_equal(stall.name, "w1");
+    assert_int_equal(stall.round, 0);
+    assert_int_equal(stall.missing_count, 2);
+    assert_int_equal(stall.missing[0], 0);
+    assert_int_equal(stall.missing[1], 2);
+    for (uint32_t w = 0; w < 3; w += 2) {
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSH, 0, 0, value,
+                                       NULL, 8, &done[w]),
+                         MXP_OK);
+    }
+    dist_outcome_wait(&done[1]);
+    assert_true(dist_outcome_is_good(&done[1]));
+    dist_world_close_threads(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workers_train_and_end_together),
+        cmocka_unit_test(a_death_ends_what_waits),
+        cmocka_unit_test(a_failure_from_outside_is_everybodys_text),
+        cmocka_unit_test(a_round_that_does_not_end_is_told_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
