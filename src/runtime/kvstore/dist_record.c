@@ -128,12 +128,12 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
         mxp_u64(name_bytes(), op->key->bytes),
         mxp_u64(name_pieces(), op->key->pieces),
         mxp_u64(name_waited_ns(), op->wait_ns < rest_ns ? op->wait_ns : rest_ns),
-        mxp_i64(name_waited_for(), op->wait_ns == 0 ? -1 : (int64_t)op->last),
+        mxp_i64(name_waited_for(), op->of.kind == MXN_DIST_PULL ? -1 : (int64_t)op->last),
         mxp_u64(name_send_ns(), sent_ns),
         mxp_u64(name_round(), op->round),
         mxp_u64(name_flow(), op->flights[0].flow),
     };
-    emit(operation_name(op->of.kind), 0, op->begin_ticks, mxp_ticks(), args,
+    emit(operation_name(op->of.kind), name_communication(), op->begin_ticks, mxp_ticks(), args,
          sizeof args / sizeof *args);
 }
 

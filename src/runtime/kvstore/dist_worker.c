@@ -401,7 +401,7 @@ static void take_error(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
 
 static void note_wait(mxn_dist_op *op, const mxn_wire *header)
 {
-    if (header->wait_ns > op->wait_ns) {
+    if (header->wait_ns >= op->wait_ns) {  // the last worker itself has waited for nobody
         op->wait_ns = header->wait_ns;
         op->last = header->last;
     }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a profile holds of a store over processes: docs/distributed-records.md.
+#include <string.h>
+
+#include "base/os/os.h"
+#include "cmocka_all.h"
+#include "dist_world.h"
+#include "live_events.h"
+#include "profiler/recorder/recorder.h"
+
+enum { LONG = 1300, SMALL = 100 };  // LONG: two pieces
+
+static float values[2][LONG], outs[2][LONG];
+static dist_outcome done[2];
+
+static void do_one(dist_world *of, uint32_t worker, int kind, uint32_t key, uint64_t count)
+{
+    assert_int_equal(dist_world_do(dist_world_worker(of, worker), kind, 0, key, values[worker],
+                                   outs[worker], count, &done[worker]),
+                     MXP_OK);
+    dist_world_run(of);
+}
+
+// Two workers and two servers; "small" is on server 0, "large" in halves on both.
+static void open_world(dist_world *of, bool messages)
+{
+    mxn_dist_config config = dist_world_config(true);
+    config.piece_bytes = 4160;
+    config.bigarray_bound = 1000;
+    config.records_messages = messages;
+    dist_world_open(of, 2, 2, &config, 0);
+    dist_world_init_all(of, 0, 0, "small", values[0], SMALL);
+    dist_world_init_all(of, 0, 1, "large", values[0], LONG);
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+static uint64_t number_of(const live_events *live, const mxp_event *event, const char *key)
+{
+    for (uint32_t i = 0; i < mxp__event_arg_count(event); i++) {
+        uint32_t name, type;
+        uint64_t value;
+        mxp__event_arg(event, i, &name, &type, &value);
+        if (strcmp(live->source->name(live->source, name).text, key) == 0) {
+            return value;
+        }
+    }
+    fail_msg("no argument '%s'", key);
+    return 0;
+}
+
+static const char *text_of(const live_events *live, const mxp_event *event, const char *key)
+{
+    return live->source->name(live->source, (uint32_t)number_of(live, event, key)).text;
+}
+
+static void finish(dist_world *world, live_events *live)
+{
+    mxp__recorder_stop(1);
+    *live = live_events_take(MXP__CONSUMER_FILE);
+    dist_world_close(world);
+}
+
+// ---- rounds ------------------------------------------------------------------------------------
+static void a_push_says_for_whom_it_waited(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, false);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    do_one(&world, 0, MXN_DIST_PUSH, 1, LONG);
+    mxp__os_sleep_us(20000);
+    do_one(&world, 1, MXN_DIST_PUSH, 1, LONG);
+    finish(&world, &live);
+    const char *name = "KVStoreDistDefaultPush";
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, name), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const mxp_event *push = live_events_find(&live, MXP_KIND_SPAN, name, i);
+        const uint64_t waited_ns = number_of(&live, push, "waited_ns");
+        assert_string_equal(text_of(&live, push, "key"), "large");
+        assert_int_equal(number_of(&live, push, "bytes"), LONG * 4);
+        assert_int_equal(number_of(&live, push, "pieces"), 2);
+        assert_int_equal(number_of(&live, push, "round"), 0);
+        assert_int_equal(number_of(&live, push, "waited_for"), 1);
+        assert_true(number_of(&live, push, "send_ns") + waited_ns <=
+                    (uint64_t)(push->end_ns - push->begin_ns));
+        const bool is_first = push->end_ns - push->begin_ns >= 19000000;
+        assert_true(is_first ? waited_ns >= 19000000 : waited_ns == 0);
+    }
+    live_events_free(&live);
+}
+
+static void owners_tell_rounds_and_sums_by_part(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, false);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (int round = 0; round < 4; round++) {
+        for (uint32_t w = 0; w < 2; w++) {
+            do_one(&world, w, MXN_DIST_PUSH, 0, SMALL);
+        }
+        for (uint32_t w = 2; w > 0 && round < 3; w--) {
+            do_one(&world, w - 1, MXN_DIST_PUSHPULL, 1, LONG);
+        }
+    }
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStore round"), 4 + 2 * 3);
+    assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, "CopyCPU2CPU"), 7 + 3);
+    assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, "BinaryOpKernel"), 7 + 3);
+    uint64_t rounds[2] = {0, 0};
+    for (size_t i = 0; i < 10; i++) {
+        const mxp_event *round = live_events_find(&live, MXP_KIND_SPAN, "KVStore round", i);
+        const bool is_large = strcmp(text_of(&live, round, "key"), "large") == 0;
+        assert_int_equal(number_of(&live, round, "first"), is_large ? 1 : 0);
+        assert_int_equal(number_of(&live, round, "last"), is_large ? 0 : 1);
+        assert_true(number_of(&live, round, "spread_ns") <=
+                    (uint64_t)(round->end_ns - round->begin_ns));
+        rounds[is_large] += number_of(&live, round, "round");
+    }
+    assert_int_equal(rounds[0], 0 + 1 + 2 + 3);
+    assert_int_equal(rounds[1], 2 * (0 + 1 + 2));
+    assert_true(live_events_count(&live, MXP_KIND_COUNTER, "kvstore: bytes in") > 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 0);
+    live_events_free(&live);
+}
+
+static void a_barrier_is_a_span_of_each_worker(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, false);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    do_one(&world, 1, MXN_DIST_BARRIER, 0, 0);
+    mxp__os_sleep_us(5000);
+    do_one(&world, 0, MXN_DIST_BARRIER, 0, 0);
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "barrier"), 2);
+    uint64_t waited_ns = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const mxp_event *barrier = live_events_find(&live, MXP_KIND_SPAN, "barrier", i);
+        assert_int_equal(number_of(&live, barrier, "last"), 0);
+        waited_ns += number_of(&live, barrier, "waited_ns");
+    }
+    assert_true(waited_ns >= 5000000);
+    live_events_free(&live);
+}
+
+// ---- messages ----------------------------------------------------------------------------------
+static const mxp_event *find_flow(const live_events *live, int phase, uint64_t id)
+{
+    const mxp_event *found = NULL;
+    for (size_t i = 0; i < live->count; i++) {
+        const mxp_event *at = &live->events[i];
+        if (at->kind == MXP_KIND_FLOW && at->phase == phase && at->value.u64 == id) {
+            assert_null(found);  // ids are given out once
+            found = at;
+        }
+    }
+    return found;
+}
+
+static void each_message_has_an_arrow_that_goes_forward(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, true);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        do_one(&world, w, MXN_DIST_PUSHPULL, 1, LONG);
+    }
+    finish(&world, &live);
+    size_t begins = 0;
+    for (size_t i = 0; i < live.count; i++) {
+        const mxp_event *at = &live.events[i];
+        if (at->kind == MXP_KIND_FLOW && at->phase == MXP_FLOW_START) {
+            const mxp_event *end = find_flow(&live, MXP_FLOW_END, at->value.u64);
+            assert_non_null(end);
+            assert_true(end->begin_ns >= at->begin_ns);
+            begins++;
+        }
+    }
+    // Two workers, two pieces each, there and back; on each end a span, and one for the sum.
+    assert_int_equal(begins, 2 * 2 * 2);
+    assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 2 * begins);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "send"), 4);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "receive"), 4 + 4);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "add"), 4);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "reply"), 4);
+    const mxp_event *send = live_events_find(&live, MXP_KIND_SPAN, "send", 0);
+    assert_string_equal(text_of(&live, send, "key"), "large");
+    assert_non_null(strstr(text_of(&live, send, "peer"), "server "));
+    assert_int_equal(number_of(&live, send, "flow") >> 44, 2);  // worker 0 is process 2
+    live_events_free(&live);
+}
+
+static void nothing_is_told_while_nothing_records(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, true);
+    do_one(&world, 0, MXN_DIST_PUSH, 1, LONG);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    mxp__recorder_stop(1);
+    do_one(&world, 1, MXN_DIST_PUSH, 1, LONG);
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, NULL), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 0);
+    live_events_free(&live);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_push_says_for_whom_it_waited, live_events_stop),
+        cmocka_unit_test_teardown(owners_tell_rounds_and_sums_by_part, live_events_stop),
+        cmocka_unit_test_teardown(a_barrier_is_a_span_of_each_worker, live_events_stop),
+        cmocka_unit_test_teardown(each_message_has_an_arrow_that_goes_forward, live_events_stop),
+        cmocka_unit_test_teardown(nothing_is_told_while_nothing_records, live_events_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
