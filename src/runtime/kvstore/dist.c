@@ -103,8 +103,8 @@ static void handle(void *context, uint32_t peer, const mxn_wire *header, const v
         break;
     case MXN_WIRE_PING:
     case MXN_WIRE_PONG:
-        if (dist->config.hooks.clock != NULL) {
-            dist->config.hooks.clock(dist->config.hooks.context, peer, header);
+        if (dist->clock != NULL) {
+            mxn_clock_cuts_handle(dist->clock, peer, header);
         }
         break;
     default:
@@ -157,12 +157,6 @@ static void fail_all(mxn_dist *dist)
     }
 }
 
-static bool clock_moment(mxn_dist *dist, int moment)
-{
-    return dist->config.hooks.clock_moment != NULL &&
-           dist->config.hooks.clock_moment(dist->config.hooks.context, moment);
-}
-
 // What happens by the clock, and not because a message has come.
 static void look_at_clock(mxn_dist *dist, uint64_t now_ns)
 {
@@ -170,11 +164,9 @@ static void look_at_clock(mxn_dist *dist, uint64_t now_ns)
         dist->last_stall_check_ns = now_ns;
         mxn__owner_check_stalls(dist, now_ns);
     }
-    const uint64_t quiet_ns =
-        dist->last_busy_ns > dist->last_idle_ns ? dist->last_busy_ns : dist->last_idle_ns;
-    if (now_ns - quiet_ns >= 10 * SECOND_NS) {
-        dist->last_idle_ns = now_ns;
-        clock_moment(dist, MXN_DIST_CLOCK_IDLE);
+    if (dist->clock != NULL && now_ns - dist->last_refresh_ns >= 10 * SECOND_NS) {
+        dist->last_refresh_ns = now_ns;
+        mxn_clock_cuts_refresh(dist->clock);
     }
 }
 
@@ -252,7 +244,7 @@ static void exchange_at_end(mxn_dist *dist, uint64_t now_ns)
 {
     dist->exchange_end_ns =
         dist->exchange_end_ns == 0 ? now_ns + SECOND_NS / 2 : dist->exchange_end_ns;
-    if (clock_moment(dist, MXN_DIST_CLOCK_CLOSE) && now_ns < dist->exchange_end_ns) {
+    if (mxn_clock_cuts_close(dist->clock) && now_ns < dist->exchange_end_ns) {
         return;
     }
     mxp__lock(&dist->lock);
@@ -281,8 +273,10 @@ static bool take_orders(mxn_dist *dist, uint64_t now_ns)
 
 static void run(mxn_dist *dist)
 {
-    dist->last_idle_ns = mxp__os_monotonic_ns();
-    clock_moment(dist, MXN_DIST_CLOCK_OPEN);
+    dist->last_refresh_ns = mxp__os_monotonic_ns();
+    if (dist->clock != NULL) {
+        mxn_clock_cuts_open(dist->clock);
+    }
     for (;;) {
         const bool any = mxn__dist_turn(dist);
         const uint64_t now_ns = mxp__os_monotonic_ns();
@@ -327,6 +321,11 @@ static int count_peers(mxn_dist *dist)
     return MXP_OK;
 }
 
+static void send_stamps(void *context, uint32_t peer, const mxn_wire *header)
+{
+    mxn__dist_send(context, peer, header, NULL);
+}
+
 static int open_parts(mxn_dist *dist)
 {
     const bool is_head = (dist->roles & MXN_ROLE_WORKER) != 0 && dist->rank == 0;
@@ -334,7 +333,13 @@ static int open_parts(mxn_dist *dist)
     if (error == MXP_OK && (dist->roles & MXN_ROLE_OWNER) != 0) {
         error = mxn__owner_init(dist);
     }
-    return error == MXP_OK && is_head ? mxn__head_init(dist) : error;
+    if (error == MXP_OK && is_head) {
+        error = mxn__head_init(dist);
+    }
+    if (error == MXP_OK && dist->config.exchanges_stamps && dist->transport->size > 1) {
+        error = mxn_clock_cuts_create(dist->transport, send_stamps, dist, &dist->clock);
+    }
+    return error;
 }
 
 static int open_by_start(void *context, mxn_transport **transport)
@@ -458,7 +463,7 @@ static void meet_at_end(mxn_dist *dist)
     while (dist->oldest != NULL && !has_failed(dist)) {
         mxp__lock_wait(&dist->lock, &dist->changed);
     }
-    dist->wants_exchange = dist->config.hooks.clock_moment != NULL;
+    dist->wants_exchange = dist->clock != NULL;
     mxp__unlock(&dist->lock);
     mxn__dist_wake(dist);
     mxp__lock(&dist->lock);
@@ -567,6 +572,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn__worker_fini(dist);
     mxn__head_fini(dist);
     mxn__owner_fini(dist);
+    mxn_clock_cuts_free(dist->clock);
     mxn__pool_fini(&dist->pool);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);
     pthread_cond_destroy(&dist->changed);

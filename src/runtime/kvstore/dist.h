@@ -65,18 +65,7 @@ typedef struct mxn_dist_hooks {
     // A peer is lost (transport.h), or sends nonsense. Called once; null does what
     // mxn_dist_fail(text) does, which is also what a listener will want to do in the end.
     void (*lost)(void *context, uint32_t peer, const char *text);
-    // PING and PONG, as soon as they are looked at; answered by mxn_dist_clock_send. Null: they are
-    // not answered.
-    void (*clock)(void *context, uint32_t peer, const mxn_wire *header);
-    // When exchanges may begin: MXN_DIST_CLOCK_*. Answers whether any are under way, which counts
-    // at CLOSE alone: there it is asked again in each turn, for half a second at most, until none
-    // is. Null: there are none.
-    bool (*clock_moment)(void *context, int moment);
 } mxn_dist_hooks;
-
-// All are there; a barrier is over; nothing has happened for ten seconds, again and again; the
-// worker is about to go to its last barrier, so worker 0 is still there.
-enum { MXN_DIST_CLOCK_OPEN, MXN_DIST_CLOCK_BARRIER, MXN_DIST_CLOCK_IDLE, MXN_DIST_CLOCK_CLOSE };
 
 typedef struct mxn_dist_config {
     uint64_t bigarray_bound;  // elements: longer keys are split over all owners
@@ -88,6 +77,7 @@ typedef struct mxn_dist_config {
     bool sum_by_arrival;  // instead of in the order of ranks
     bool is_driven;  // no thread: the caller calls mxn__dist_turn (tests)
     bool records_messages;  // distributed_detail=messages
+    bool exchanges_stamps;  // how clocks lie to one another is in the profile (clock_cuts.h)
     mxn_dist_hooks hooks;
 } mxn_dist_config;
 
@@ -175,9 +165,6 @@ typedef struct mxn_dist_operation {
 // unknown key (`key x doesn't exist. Did you init?`), bytes or type that differ from those of the
 // init, a command on another worker than 0. MXP_ESTATE: closed, failed.
 int mxn_dist_submit(mxn_dist *dist, const mxn_dist_operation *operation);
-
-// Sends a PING or PONG. By the communication thread alone: inside of `clock` and `clock_moment`.
-void mxn_dist_clock_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
 
 // Ends an update, or answers a command: once each, by any thread, also inside of the callback.
 // `error` 0 or negative: then `text` goes to the worker, of a round to all that pushed it. `bytes`

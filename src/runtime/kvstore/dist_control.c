@@ -68,8 +68,8 @@ void mxn__control_release(mxn_dist *dist, uint32_t peer, const mxn_wire *header,
         return;
     }
     mxn__record_barrier(dist, op);
-    if (dist->config.hooks.clock_moment != NULL) {
-        dist->config.hooks.clock_moment(dist->config.hooks.context, MXN_DIST_CLOCK_BARRIER);
+    if (dist->clock != NULL) {
+        mxn_clock_cuts_refresh(dist->clock);
     }
     mxn__dist_complete(dist, op, NULL, 0);
 }

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "base/lock.h"
+#include "runtime/kvstore/clock_cuts.h"
 #include "runtime/kvstore/dist.h"
 #include "runtime/kvstore/dist_key.h"
 #include "runtime/kvstore/piece_pool.h"
@@ -133,7 +134,7 @@ struct mxn_dist {
     int (*open)(void *context, mxn_transport **);
     void *open_context;
     bool has_told_loss, has_failed_all;
-    uint64_t last_busy_ns, last_stall_check_ns, last_idle_ns;
+    uint64_t last_busy_ns, last_stall_check_ns, last_refresh_ns;
     uint64_t exchange_end_ns, end_ns;
 
     // The worker.
@@ -146,6 +147,7 @@ struct mxn_dist {
 
     mxn_owner *owner;  // null: this is none
     mxn_head *head;  // null: not worker 0
+    mxn_clock_cuts *clock;  // null: stamps are not exchanged
     uint32_t byes;  // of workers, to this owner or scheduler
     mxn_piece_pool pool;
 };

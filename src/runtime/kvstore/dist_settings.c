@@ -46,7 +46,7 @@ static int read_word(const char *variable, const char *first, const char *second
 
 int mxn_dist_config_read(mxn_dist_config *config)
 {
-    *config = (mxn_dist_config){.window = 8};
+    *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true};
     int error = read_numbers(config);
     if (error == MXP_OK) {
         error = read_word("MXNET_KVSTORE_SUM", "rank", "arrival", &config->sum_by_arrival);

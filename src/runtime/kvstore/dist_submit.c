@@ -319,12 +319,6 @@ void mxn_dist_answered(mxn_dist_request *request, int error, const char *text, c
     answer(request, error, text);
 }
 
-void mxn_dist_clock_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header)
-{
-    assert(header->kind == MXN_WIRE_PING || header->kind == MXN_WIRE_PONG);
-    mxn__dist_send(dist, peer, header, NULL);
-}
-
 // ---- stores ------------------------------------------------------------------------------------
 int mxn_dist_store_open(mxn_dist *dist, bool is_async, uint16_t *store)
 {

@@ -7,6 +7,7 @@
 #include "base/os/os.h"
 #include "cmocka_all.h"
 #include "dist_world.h"
+#include "runtime/kvstore/dist_node.h"
 
 enum { LONG = 5000, ROUNDS = 60, KEYS = 3 };
 
@@ -225,6 +226,38 @@ static void a_round_that_does_not_end_is_told_once(void **state)
     dist_world_close_threads(&world);
 }
 
+// ---- clocks ------------------------------------------------------------------------------------
+static void *close_one(void *dist)
+{
+    mxn_dist_close(dist);
+    return NULL;
+}
+
+// By worker 1, which is the first of this machine beside worker 0: as it begins, and before it
+// ends.
+static void stamps_are_exchanged_at_both_ends(void **state)
+{
+    (void)state;
+    mxn_dist_config config = threads_config();
+    config.exchanges_stamps = true;
+    dist_world world;
+    pthread_t threads[3];
+    size_t counts[3];
+    dist_world_open(&world, 3, 0, &config, 0);
+    mxp__os_sleep_us(200000);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, close_one, world.nodes[i]), 0);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        mxn_clock_cuts_all(world.nodes[i]->clock, &counts[i]);
+    }
+    assert_int_equal(counts[0], 0);
+    assert_int_equal(counts[1], 16 + 16);
+    assert_int_equal(counts[2], 0);
+    dist_world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_death_ends_what_waits),
         cmocka_unit_test(a_failure_from_outside_is_everybodys_text),
         cmocka_unit_test(a_round_that_does_not_end_is_told_once),
+        cmocka_unit_test(stamps_are_exchanged_at_both_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
