@@ -31,9 +31,9 @@ void mxn_dist_fail(mxn_dist *dist, const char *text)
         mxp_atomic_store_release(&dist->failure, copy == NULL ? no_memory : copy);
     }
     pthread_cond_broadcast(&dist->changed);
-    const bool has_thread = dist->is_opened;
+    const bool has_transport = dist->is_opened && dist->transport != NULL;
     mxp__unlock(&dist->lock);
-    if (has_thread) {
+    if (has_transport) {
         mxn__dist_wake(dist);
     }
 }
@@ -67,12 +67,16 @@ void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text)
 // ---- messages ----------------------------------------------------------------------------------
 static void bye(mxn_dist *dist, uint32_t peer)
 {
-    if ((dist->transport->peers[peer].roles & MXN_ROLE_WORKER) != 0) {
-        mxp__lock(&dist->lock);
-        dist->byes++;
-        pthread_cond_broadcast(&dist->changed);
-        mxp__unlock(&dist->lock);
+    const mxn_peer *of = &dist->transport->peers[peer];
+    if ((of->roles & MXN_ROLE_WORKER) == 0 || dist->has_bye[of->worker]) {
+        mxn__dist_lose(dist, peer, "it says goodbye and is no worker, or has said it");
+        return;
     }
+    dist->has_bye[of->worker] = true;
+    mxp__lock(&dist->lock);
+    dist->byes++;
+    pthread_cond_broadcast(&dist->changed);
+    mxp__unlock(&dist->lock);
 }
 
 static void handle(void *context, uint32_t peer, const mxn_wire *header, const void *inlined)
@@ -307,7 +311,8 @@ static int count_peers(mxn_dist *dist)
                          dist->worker_count, dist->owner_count);
     }
     dist->worker_peers = mxp__alloc(dist->worker_count * sizeof *dist->worker_peers);
-    if (dist->worker_peers == NULL) {
+    dist->has_bye = mxp__alloc(dist->worker_count * sizeof *dist->has_bye);
+    if (dist->worker_peers == NULL || dist->has_bye == NULL) {
         return mxp__fail_memory("a distributed store");
     }
     for (uint32_t i = 0; i < transport->size; i++) {
@@ -499,8 +504,10 @@ static void end_thread(mxn_dist *dist)
         mxn__dist_wake(dist);
         pthread_join(dist->thread, NULL);
         dist->has_thread = false;
-    } else if (!dist->is_over) {
+    } else if (!dist->is_over && dist->transport != NULL) {
         dist->is_cut = true;  // driven nodes do not wait for one another
+        mxn_dist_fail(dist, "this store was closed");
+        fail_all(dist);
         close_node(dist);
     }
 }
@@ -565,9 +572,10 @@ void mxn_dist_free(mxn_dist *dist)
     }
     mxn_dist_close(dist);
     end_thread(dist);
-    if (dist->owner != NULL && dist->transport != NULL && !mxn__owner_is_idle(dist)) {
+    if (mxn__owner_drop_answers(dist) > 0) {
         return;  // somebody still makes an update of its values: they stay
     }
+    mxn__dist_free_abandoned(dist);
     mxn__dist_free_stores(dist);
     mxn__worker_fini(dist);
     mxn__head_fini(dist);
@@ -575,6 +583,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn_clock_cuts_free(dist->clock);
     mxn__pool_fini(&dist->pool);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);
+    mxp__free(dist->has_bye, dist->worker_count * sizeof *dist->has_bye);
     pthread_cond_destroy(&dist->changed);
     free_text(dist);
     mxp__free(dist, sizeof *dist);

@@ -45,7 +45,7 @@ static void begin_barrier(mxn_dist *dist, mxn_dist_op *op)
 void mxn__control_release(mxn_dist *dist, uint32_t peer, const mxn_wire *header,
                           const void *inlined)
 {
-    mxn_dist_op *op = dist->barriers;
+    mxn_dist_op *op = peer == dist->worker_peers[0] ? dist->barriers : NULL;
     while (op != NULL && op->generation != header->round) {
         op = op->beside;
     }
@@ -107,7 +107,7 @@ static void came(mxn_flight *flight, uint32_t what)
         return;
     }
     if (op->is_told) {
-        mxn__dist_complete(dist, op, NULL, 0);
+        mxn__dist_leave_abandoned(dist, op);
         return;
     }
     remove_beside(&dist->commands, op);

@@ -141,6 +141,7 @@ struct mxn_dist {
     mxn_link *links;  // one an owner
     mxn_dist_op *barriers;  // that wait for their release
     mxn_dist_op *commands;
+    mxn_dist_op *abandoned;  // told of a failure; pieces of them are on their way
     uint32_t ops;  // that are not over
     uint64_t flows;  // given out
     bool has_said_bye;
@@ -149,6 +150,7 @@ struct mxn_dist {
     mxn_head *head;  // null: not worker 0
     mxn_clock_cuts *clock;  // null: stamps are not exchanged
     uint32_t byes;  // of workers, to this owner or scheduler
+    bool *has_bye;  // by worker
     mxn_piece_pool pool;
 };
 
@@ -165,8 +167,11 @@ void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text);
 void mxn__dist_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *body);
 // Ends an operation: tells `done`, and frees it.
 void mxn__dist_complete(mxn_dist *dist, mxn_dist_op *op, const void *answer, uint64_t bytes);
+// One that was told of its failure with pieces on their way: they are over, or the transport is.
+void mxn__dist_leave_abandoned(mxn_dist *dist, mxn_dist_op *op);
+void mxn__dist_free_abandoned(mxn_dist *dist);
 void mxn__dist_op_fail(mxn_dist_op *op, int error, const char *text);  // the first error counts
-// Texts from peers, which end nowhere.
+// Texts from peers, which end nowhere. Null: there is none, or no memory.
 char *mxn__dist_text(const void *text, uint32_t bytes);
 
 // ---- dist_worker.c -----------------------------------------------------------------------------
@@ -199,6 +204,7 @@ void mxn__owner_fini(mxn_dist *dist);
 void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 bool mxn__owner_pump(mxn_dist *dist);
 void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request);  // frees it
+uint32_t mxn__owner_drop_answers(mxn_dist *dist);  // after its end; how many are still to come
 void mxn__owner_check_stalls(mxn_dist *dist, uint64_t now_ns);
 int mxn__owner_set_updater(mxn_dist *dist, uint16_t store, bool is_on);
 void mxn__owner_fail(mxn_dist *dist);

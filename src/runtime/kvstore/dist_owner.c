@@ -203,8 +203,8 @@ static const char *fault_of(const mxn_arrival_of *arrival, mxp_strbuf *text)
                            " bytes of type %d at %" PRIu64,
                            part->name, header->bytes, header->dtype, header->offset, piece->bytes,
                            part->of.dtype, part->offset + piece->offset);
-    } else if (is_push && !part->is_async &&
-               (header->round != piece->round || piece->arrivals[arrival->worker] != NULL)) {
+    } else if (is_push && (piece->arrivals[arrival->worker] != NULL ||
+                           (!part->is_async && header->round != piece->round))) {
         mxp__strbuf_printf(
             text, "key '%s': round %" PRIu64 " of worker %" PRIu32 " comes in round %" PRIu64,
             part->name, header->round, arrival->worker, piece->round);
@@ -254,6 +254,13 @@ void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
     }
 }
 
+static void free_request(mxn_dist_request *request)
+{
+    mxp__strfree(request->text);
+    mxp__free(request->answer, request->answer_bytes);
+    mxp__free(request, sizeof *request);
+}
+
 void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request)
 {
     dist->owner->requests--;
@@ -262,9 +269,22 @@ void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request)
     } else {
         mxn__owner_command_answered(dist, request);
     }
-    mxp__strfree(request->text);
-    mxp__free(request->answer, request->answer_bytes);
-    mxp__free(request, sizeof *request);
+    free_request(request);
+}
+
+uint32_t mxn__owner_drop_answers(mxn_dist *dist)
+{
+    mxp__lock(&dist->lock);
+    mxn_dist_request *at = dist->answered;
+    dist->answered = dist->answered_last = NULL;
+    mxp__unlock(&dist->lock);
+    while (at != NULL) {
+        mxn_dist_request *next = at->next;
+        dist->owner->requests--;
+        free_request(at);
+        at = next;
+    }
+    return dist->owner == NULL ? 0 : dist->owner->requests;
 }
 
 bool mxn__owner_pump(mxn_dist *dist)

@@ -14,6 +14,7 @@ typedef struct mxn_owner_part mxn_owner_part;
 typedef struct mxn_owner_piece mxn_owner_piece;
 typedef struct mxn_arrival_of mxn_arrival_of;
 typedef struct mxn_gather mxn_gather;
+typedef struct mxn_long_answer mxn_long_answer;
 
 enum { MXN_ARRIVAL_SEEN, MXN_ARRIVAL_RECEIVING, MXN_ARRIVAL_HERE, MXN_ARRIVAL_ADDED };
 
@@ -132,6 +133,7 @@ struct mxn_owner {
     uint64_t told[4];
 
     mxn_owner_command *commands, *commands_last;
+    mxn_long_answer *answers;  // that are being sent
 };
 
 // ---- dist_owner.c ------------------------------------------------------------------------------

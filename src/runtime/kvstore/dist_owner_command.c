@@ -117,29 +117,42 @@ static void remove_command(mxn_owner *owner, const mxn_owner_command *of)
 }
 
 // What is a long answer is copied for the way: the request is freed when this returns.
-typedef struct long_answer {
+struct mxn_long_answer {
+    mxn_long_answer *next;
     mxn_ticket ticket;
     mxn_dist *dist;
     uint64_t bytes;
     unsigned char value[];
-} long_answer;
+};
+
+static void free_answer(mxn_owner *owner, mxn_long_answer *of)
+{
+    mxn_long_answer **at = &owner->answers;
+    while (*at != of) {
+        at = &(*at)->next;
+    }
+    *at = of->next;
+    mxp__free(of, sizeof *of + of->bytes);
+}
 
 static void answer_is_sent(mxn_ticket *ticket, int error)
 {
-    long_answer *of = ticket->context;
+    mxn_long_answer *of = ticket->context;
     (void)error;  // that the worker is gone is told by others
     of->dist->owner->sending--;
-    mxp__free(of, sizeof *of + of->bytes);
+    free_answer(of->dist->owner, of);
 }
 
 static void answer_long(mxn_dist *dist, const mxn_owner_command *of,
                         const mxn_dist_request *request)
 {
-    long_answer *kept = mxp__realloc(NULL, 0, sizeof *kept + request->answer_bytes);
+    mxn_long_answer *kept = mxp__realloc(NULL, 0, sizeof *kept + request->answer_bytes);
     if (kept == NULL) {
         answer(dist, of, "the owner has no memory for its answer", NULL, 0);
         return;
     }
+    kept->next = dist->owner->answers;
+    dist->owner->answers = kept;
     kept->dist = dist;
     kept->bytes = request->answer_bytes;
     kept->ticket = (mxn_ticket){.done = answer_is_sent, .context = kept};
@@ -177,5 +190,8 @@ void mxn__owner_command_fini(mxn_owner *owner)
         mxn_owner_command *of = owner->commands;
         owner->commands = of->next;
         free_command(of);
+    }
+    while (owner->answers != NULL) {
+        free_answer(owner, owner->answers);
     }
 }

@@ -226,6 +226,7 @@ static void push_async(mxn_arrival_of *arrival, const void *inlined)
         mxn_dist_fail(arrival->dist, "an owner has no memory for what is pushed to it");
         return;
     }
+    arrival->piece->arrivals[arrival->worker] = arrival;
     arrival->into = arrival->gather->value + arrival->piece->offset;
     if (mxn__wire_has_body(&arrival->header)) {
         mxn__room_want(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
@@ -275,6 +276,7 @@ static void answer_async(mxn_owner_part *part, const char *error)
     mxn__room_close(part->dist->owner, &gather->batch);
     mxn__record_async_round(part, gather);
     for (mxn_arrival_of *at; (at = mxn__list_take(&gather->arrivals)) != NULL;) {
+        at->piece->arrivals[at->worker] = NULL;
         if (error != NULL) {
             mxn__owner_refuse(at, error);
         } else {

@@ -261,21 +261,42 @@ void mxn__dist_complete(mxn_dist *dist, mxn_dist_op *op, const void *answer, uin
         op->of.done(op->of.context, op->error, op->error == MXP_OK ? NULL : text, answer, bytes);
         leave(dist, op);
     }
-    if (op->left == 0) {
+    if (op->left > 0) {
+        op->next = dist->abandoned;
+        dist->abandoned = op;
+    } else {
         free_op(op);
+    }
+}
+
+void mxn__dist_leave_abandoned(mxn_dist *dist, mxn_dist_op *op)
+{
+    mxn_dist_op **at = &dist->abandoned;
+    while (*at != op) {
+        at = &(*at)->next;
+    }
+    *at = op->next;
+    free_op(op);
+}
+
+void mxn__dist_free_abandoned(mxn_dist *dist)
+{
+    while (dist->abandoned != NULL) {
+        mxn__dist_leave_abandoned(dist, dist->abandoned);
     }
 }
 
 char *mxn__dist_text(const void *text, uint32_t bytes)
 {
-    char *copy = mxp__alloc((size_t)bytes + 1);
+    char *copy = bytes == 0 ? NULL : mxp__alloc((size_t)bytes + 1);
     if (copy == NULL) {
         return NULL;
     }
     memcpy(copy, text, bytes);
-    char *shorter = mxp__strdup(copy);  // mxp__strfree takes its length from the text
+    // Where it has a zero inside it ends there, and mxp__strfree takes its length from the text.
+    char *ended = copy[0] == '\0' ? NULL : mxp__strdup(copy);
     mxp__free(copy, (size_t)bytes + 1);
-    return shorter;
+    return ended;
 }
 
 // ---- answers -----------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ static void leave_key(mxn_dist *dist, mxn_dist_op *op)
 static void finish(mxn_dist *dist, mxn_dist_op *op)
 {
     if (op->is_told) {
-        mxn__dist_complete(dist, op, NULL, 0);
+        mxn__dist_leave_abandoned(dist, op);
         return;
     }
     if (op->of.kind == MXN_DIST_INIT && op->error == MXP_OK) {
