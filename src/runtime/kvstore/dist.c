@@ -210,7 +210,7 @@ static void rest(mxn_dist *dist, uint64_t now_ns)
 {
     const bool is_exact = dist->transport->wakes_for_messages;
     const bool is_waiting = dist->ops > 0 || !mxn__owner_is_idle(dist);
-    const uint64_t look_ns = is_exact ? LOOK_AGAIN_NS : LOOK_LONG_NS;
+    const uint64_t look_ns = is_exact || dist->shares_cores ? LOOK_AGAIN_NS : LOOK_LONG_NS;
     if ((is_waiting && !is_exact) || now_ns - dist->last_busy_ns < look_ns) {
         mxp__os_yield();
         return;
@@ -300,10 +300,13 @@ static void run(mxn_dist *dist)
 static int count_peers(mxn_dist *dist)
 {
     const mxn_transport *transport = dist->transport;
+    uint32_t here = 0;  // processes of this machine, each with at least a thread that computes
     for (uint32_t i = 0; i < transport->size; i++) {
+        here += strcmp(transport->peers[i].boot_id, transport->peers[transport->rank].boot_id) == 0;
         dist->worker_count += (transport->peers[i].roles & MXN_ROLE_WORKER) != 0;
         dist->owner_count += (transport->peers[i].roles & MXN_ROLE_OWNER) != 0;
     }
+    dist->shares_cores = 2 * here > mxp__os_cpu_count();
     if (dist->worker_count == 0 || dist->owner_count == 0) {
         return mxp__fail(MXP_ESTATE,
                          "a distributed store needs a worker and a server; there are "
@@ -333,8 +336,14 @@ static void send_stamps(void *context, uint32_t peer, const mxn_wire *header)
 
 static int open_parts(mxn_dist *dist)
 {
-    const bool is_head = (dist->roles & MXN_ROLE_WORKER) != 0 && dist->rank == 0;
-    int error = mxn__worker_init(dist);
+    const bool is_worker = (dist->roles & MXN_ROLE_WORKER) != 0;
+    const bool is_head = is_worker && dist->rank == 0;
+    int error = dist->config.reads_detail
+                    ? mxn__dist_detail(dist->rank, is_worker, &dist->config.detail)
+                    : MXP_OK;
+    if (error == MXP_OK) {
+        error = mxn__worker_init(dist);
+    }
     if (error == MXP_OK && (dist->roles & MXN_ROLE_OWNER) != 0) {
         error = mxn__owner_init(dist);
     }

@@ -67,23 +67,27 @@ typedef struct mxn_dist_hooks {
     void (*lost)(void *context, uint32_t peer, const char *text);
 } mxn_dist_hooks;
 
+// How much is recorded: rounds and operations; each message, too; nothing but what tables count.
+enum { MXN_DETAIL_ROUNDS, MXN_DETAIL_MESSAGES, MXN_DETAIL_STATISTICS };
+
 typedef struct mxn_dist_config {
     uint64_t bigarray_bound;  // elements: longer keys are split over all owners
     uint64_t piece_bytes;  // a multiple of 64
     uint64_t owner_inflight_bytes;  // of receives posted and not finished
     uint64_t owner_held_bytes;  // 0: no limit, data comes unasked; else it comes by GRANT
+    uint64_t owner_bytes;  // of all that an owner stores; 0: no limit
     uint64_t stall_ns;  // 0: never
     uint32_t window;  // bodies a worker has under way to one owner
     bool sum_by_arrival;  // instead of in the order of ranks
     bool is_driven;  // no thread: the caller calls mxn__dist_turn (tests)
-    bool records_messages;  // distributed_detail=messages
+    int detail;  // MXN_DETAIL_*
+    bool reads_detail;  // by the rank, once it is known: MXPROF_DISTRIBUTED_DETAIL, _RANKS
     bool exchanges_stamps;  // how clocks lie to one another is in the profile (clock_cuts.h)
     mxn_dist_hooks hooks;
 } mxn_dist_config;
 
 // The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, OWNER_INFLIGHT,
-// OWNER_HELD, STALL_S, SUM, GRADIENT_COMPRESSION (refused). MXP_EVALUE names the variable and its
-// valid values.
+// OWNER_HELD, OWNER_BYTES, STALL_S, SUM. MXP_EVALUE names the variable and its valid values.
 int mxn_dist_config_read(mxn_dist_config *config);
 
 // ---- life --------------------------------------------------------------------------------------

@@ -108,6 +108,7 @@ struct mxn_dist {
     uint32_t roles, rank;
     uint32_t worker_count, owner_count;
     uint32_t *worker_peers;  // by rank
+    bool shares_cores;  // this machine has more threads of the job than cores
 
     mxp_lock lock;
     pthread_cond_t changed;
@@ -154,7 +155,11 @@ struct mxn_dist {
     mxn_piece_pool pool;
 };
 
-// ---- dist.c, dist_submit.c
+// ---- dist_settings.c ---------------------------------------------------------------------------
+// What this process records: of a worker by its rank. MXP_EVALUE.
+int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail);
+
+// ---- dist.c, dist_submit.c ---------------------------------------------------------------------
 // ------------------------------------------------------------------------------------
 int mxn__dist_check_process(const mxn_dist *dist);  // MXP_ESTATE: it belongs to another one
 void mxn__dist_submit_last_barrier(mxn_dist *dist);

@@ -118,6 +118,7 @@ struct mxn_owner {
     mxn_owner_piece **slots;
     mxn_owner_part **slot_parts;
     size_t slot_count, slot_capacity, part_capacity;
+    uint64_t stored_bytes;  // of all parts, with the places of their sums
     char *refusal;  // why the last key could not be made
     mxn_arrival_of *spare, *youngest;
     bool has_updater[MXN_DIST_STORES_MAX];  // under the node's lock

@@ -26,6 +26,13 @@ static int check(const mxn_dist *dist, uint32_t peer, const mxn_wire *header,
         return mxp__fail(MXP_EFORMAT, "key '%.40s' has no part of %" PRIu64 " bytes at %" PRIu64,
                          definition->name, bytes, header->offset);
     }
+    const uint64_t limit = dist->config.owner_bytes;
+    if (limit != 0 && 2 * bytes > limit - owner->stored_bytes) {
+        return mxp__fail(MXP_ENOMEM,
+                         "key '%.40s': its %" PRIu64 " bytes and those of its sum are more than is "
+                         "left of MXNET_KVSTORE_OWNER_BYTES, which is %" PRIu64,
+                         definition->name, bytes, limit);
+    }
     if (piece_bytes == 0 || piece_bytes % 64 != 0 || piece_bytes > MXN_WIRE_BYTES_MAX ||
         bytes / piece_bytes >= MXN_WIRE_SLOTS_MAX - header->slot ||
         header->slot != owner->slot_count) {
@@ -115,6 +122,7 @@ static int add_slots(mxn_owner *owner, mxn_owner_part *part)
         owner->slots[owner->slot_count] = &part->pieces[i];
         owner->slot_parts[owner->slot_count++] = part;
     }
+    owner->stored_bytes += 2 * part->bytes;
     part->next = owner->parts;
     owner->parts = part;
     return MXP_OK;

@@ -57,14 +57,14 @@ static mxp_name flow_name(void)
     return once(&cache, "communication", "kvstore", MXP_STYLE_FLOW, MXP_UNIT_NONE);
 }
 
-static bool records(void)
+static bool records(const mxn_dist *dist)
 {
-    return mxp_enabled(CLASS);
+    return mxp_enabled(CLASS) && dist->config.detail != MXN_DETAIL_STATISTICS;
 }
 
 static bool records_messages(const mxn_dist *dist)
 {
-    return dist->config.records_messages && records();
+    return mxp_enabled(CLASS) && dist->config.detail == MXN_DETAIL_MESSAGES;
 }
 
 // What began before recording did is not told.
@@ -98,8 +98,7 @@ static uint64_t ns_of(uint64_t from_ns)
 // ---- workers: operations -----------------------------------------------------------------------
 void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
 {
-    (void)dist;
-    op->begin_ticks = records() ? mxp_ticks() : 0;
+    op->begin_ticks = records(dist) ? mxp_ticks() : 0;
     op->sent_ns = 0;
 }
 
@@ -115,8 +114,8 @@ static mxp_name operation_name(int kind)
 
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
 {
-    (void)dist;
-    if (!records() || op->begin_ticks == 0 || op->error != MXP_OK || op->of.kind == MXN_DIST_INIT) {
+    if (!records(dist) || op->begin_ticks == 0 || op->error != MXP_OK ||
+        op->of.kind == MXN_DIST_INIT) {
         return;
     }
     // The wait is a part of what comes after sending: the parts tile the operation.
@@ -139,14 +138,13 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
 
 void mxn__record_barrier_begin(mxn_dist_op *op)
 {
-    op->begin_ticks = records() ? mxp_ticks() : 0;
+    op->begin_ticks = records(op->dist) ? mxp_ticks() : 0;
 }
 
 void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op)
 {
     static mxp_atomic_u32 cache;
-    (void)dist;
-    if (records()) {
+    if (records(dist)) {
         const mxp_arg args[] = {mxp_u64(name_waited_ns(), op->wait_ns),
                                 mxp_u64(name_last(), op->last)};
         emit(async_name(&cache, "barrier"), name_communication(), op->begin_ticks, mxp_ticks(),
@@ -201,10 +199,10 @@ static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *fligh
 void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
 {
     static mxp_atomic_u32 cache;
-    if (--flight->op->unsent == 0 && records()) {
+    if (--flight->op->unsent == 0 && records(dist)) {
         flight->op->sent_ns = mxp__os_monotonic_ns();
     }
-    if (flight->flow != 0 && records()) {
+    if (flight->flow != 0 && records(dist)) {
         message(dist, async_name(&cache, "send"), flight, flight->begin_ticks, flight->flow);
     }
 }
@@ -212,7 +210,7 @@ void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
 void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
 {
     static mxp_atomic_u32 cache;
-    if (flight->reply_flow != 0 && records()) {
+    if (flight->reply_flow != 0 && records(dist)) {
         message(dist, async_name(&cache, "receive"), flight, flight->reply_ticks,
                 flight->reply_flow);
         mxp_flow(CLASS, flow_name(), MXP_FLOW_END, flight->reply_flow);
@@ -235,7 +233,7 @@ static void owner_message(const mxn_arrival_of *arrival, mxp_name name, uint64_t
 
 static bool is_recorded(const mxn_arrival_of *arrival)
 {
-    return (arrival->header.flags & MXN_WIRE_RECORDED) != 0 && records();
+    return (arrival->header.flags & MXN_WIRE_RECORDED) != 0 && records(arrival->dist);
 }
 
 void mxn__record_arrival(mxn_arrival_of *arrival)
@@ -270,7 +268,7 @@ void mxn__record_reply(mxn_arrival_of *arrival, mxn_wire *reply)
 void mxn__record_replied(const mxn_arrival_of *arrival)
 {
     static mxp_atomic_u32 cache;
-    if (arrival->reply_flow != 0 && records()) {
+    if (arrival->reply_flow != 0 && records(arrival->dist)) {
         owner_message(arrival, async_name(&cache, "reply"), arrival->begin_ticks, mxp_ticks(),
                       arrival->reply_flow);
     }
@@ -311,7 +309,7 @@ static void emit_round(const mxn_owner_part *part, uint64_t begin_ticks, uint64_
 void mxn__record_round(mxn_owner_part *part)
 {
     static mxp_atomic_u32 copy, sum;
-    if (!records() || part->first_ticks == 0) {
+    if (!records(part->dist) || part->first_ticks == 0) {
         return;
     }
     const uint32_t others = part->dist->worker_count - 1;
@@ -327,7 +325,7 @@ void mxn__record_round(mxn_owner_part *part)
 
 void mxn__record_async_round(mxn_owner_part *part, const mxn_gather *gather)
 {
-    if (records()) {
+    if (records(part->dist)) {
         emit_round(part, gather->first_ticks, gather->round, gather->worker, gather->worker, 0);
     }
 }
@@ -346,7 +344,7 @@ void mxn__record_counters(mxn_dist *dist)
 {
     static mxp_atomic_u32 held, waiting, in, out;
     mxn_owner *owner = dist->owner;
-    if (owner == NULL || !records()) {
+    if (owner == NULL || !mxp_enabled(CLASS)) {
         return;
     }
     count(&held, "kvstore: bytes held", MXP_UNIT_BYTES, owner->held_bytes, &owner->told[0]);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNET_KVSTORE_*: the variables of a distributed store.
+// MXNET_KVSTORE_* and MXPROF_DISTRIBUTED_*: the variables of a distributed store.
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/setting.h"
-#include "runtime/kvstore/dist.h"
+#include "base/strbuf.h"
+#include "runtime/kvstore/dist_node.h"
 
 // X(member, variable, default, least, most)
 #define NUMBERS(X)                                                                             \
@@ -12,6 +15,7 @@
     X(piece_bytes, "MXNET_KVSTORE_PIECE_BYTES", 512 << 10, 64, MXN_WIRE_BYTES_MAX)             \
     X(owner_inflight_bytes, "MXNET_KVSTORE_OWNER_INFLIGHT", UINT64_C(64) << 20, 1, UINT64_MAX) \
     X(owner_held_bytes, "MXNET_KVSTORE_OWNER_HELD", 0, 0, UINT64_MAX)                          \
+    X(owner_bytes, "MXNET_KVSTORE_OWNER_BYTES", 0, 0, UINT64_MAX)                              \
     X(stall_ns, "MXNET_KVSTORE_STALL_S", 60, 0, UINT64_C(1000000000))
 
 static int read_numbers(mxn_dist_config *config)
@@ -34,27 +38,78 @@ static int read_numbers(mxn_dist_config *config)
     return error;
 }
 
-static int read_word(const char *variable, const char *first, const char *second, bool *is_second)
+// The place of the variable's word among `words`, 0 if it is not set.
+static int read_word(const char *variable, const char *const *words, int *place)
 {
     const char *text = mxp__setting_text(variable);
-    *is_second = text != NULL && strcmp(text, second) == 0;
-    return text == NULL || *is_second || strcmp(text, first) == 0
-               ? MXP_OK
-               : mxp__fail(MXP_EVALUE, "%s='%.40s': set it to '%s' or '%s'", variable, text, first,
-                           second);
+    *place = 0;
+    for (int i = 0; text != NULL && words[i] != NULL; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *place = i;
+            return MXP_OK;
+        }
+    }
+    mxp_strbuf line = {0};
+    for (int i = 0; text != NULL && words[i] != NULL; i++) {
+        mxp__strbuf_printf(&line, "%s%s", i == 0 ? "" : ", ", words[i]);
+    }
+    int error = text == NULL ? MXP_OK
+                             : mxp__fail(MXP_EVALUE, "%s='%.40s': set it to one of %s", variable,
+                                         text, mxp__strbuf_text(&line));
+    mxp__strbuf_fini(&line);
+    return error;
+}
+
+// MXPROF_DISTRIBUTED_RANKS: `all`, or the ranks that record in detail, with commas between them.
+static int read_ranks(uint32_t rank, bool *is_in)
+{
+    static const char variable[] = "MXPROF_DISTRIBUTED_RANKS";
+    const char *text = mxp__setting_text(variable);
+    *is_in = text == NULL || strcmp(text, "all") == 0;
+    for (const char *at = text; !*is_in && at != NULL && *at != '\0';) {
+        char *end = NULL;
+        const unsigned long number = strtoul(at, &end, 10);
+        if (end == at || !isdigit((unsigned char)*at) || (*end != ',' && *end != '\0')) {
+            return mxp__fail(MXP_EVALUE,
+                             "%s='%.40s': set it to all, or to ranks with commas between them",
+                             variable, text);
+        }
+        *is_in = number == rank;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return MXP_OK;
+}
+
+int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail)
+{
+    static const char *const words[] = {
+        [MXN_DETAIL_ROUNDS] = "rounds",
+        [MXN_DETAIL_MESSAGES] = "messages",
+        [MXN_DETAIL_STATISTICS] = "statistics",
+        NULL,
+    };
+    bool is_in = true;
+    int error = read_word("MXPROF_DISTRIBUTED_DETAIL", words, detail);
+    if (error == MXP_OK && is_worker) {
+        error = read_ranks(rank, &is_in);
+    }
+    *detail = is_in ? *detail : MXN_DETAIL_STATISTICS;
+    return error;
 }
 
 int mxn_dist_config_read(mxn_dist_config *config)
 {
     *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true};
-    int error = read_numbers(config);
+    static const char *const sums[] = {"rank", "arrival", NULL};
+    int error = read_numbers(config), sum = 0;
     if (error == MXP_OK) {
-        error = read_word("MXNET_KVSTORE_SUM", "rank", "arrival", &config->sum_by_arrival);
+        error = read_word("MXNET_KVSTORE_SUM", sums, &sum);
     }
     if (error == MXP_OK) {
-        error =
-            read_word("MXPROF_DISTRIBUTED_DETAIL", "rounds", "messages", &config->records_messages);
+        error = mxn__dist_detail(0, false, &config->detail);
     }
+    config->sum_by_arrival = sum == 1;
+    config->reads_detail = true;
     config->piece_bytes = (config->piece_bytes + 63) / 64 * 64;
     config->stall_ns *= UINT64_C(1000000000);
     return error;

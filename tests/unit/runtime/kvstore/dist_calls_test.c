@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each call of the distributed store promises, and what it refuses.
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmocka_all.h"
@@ -451,6 +452,74 @@ static void answers_are_put_together(void **state)
     dist_world_close(&world);
 }
 
+// ---- limits and settings -----------------------------------------------------------------------
+static void an_owner_stores_no_more_than_it_may(void **state)
+{
+    (void)state;
+    mxn_dist_config config = dist_world_config(true);
+    config.owner_bytes = 2 * LONG * sizeof(float) + 100;
+    dist_world world;
+    dist_world_open(&world, 1, 1, &config, 0);
+    dist_world_init_all(&world, 0, 0, "first", values[0], LONG);
+    assert_int_equal(
+        dist_world_init(dist_world_worker(&world, 0), 0, 1, "second", values[0], 20, &done[0]),
+        MXP_OK);
+    dist_world_run(&world);
+    assert_int_equal(done[0].error, MXP_ESTATE);
+    assert_non_null(strstr(done[0].text, "key 'second': its 80 bytes"));
+    assert_non_null(strstr(done[0].text, "MXNET_KVSTORE_OWNER_BYTES, which is 10500"));
+    dist_world_close(&world);
+}
+
+static void settings_are_read_and_checked(void **state)
+{
+    (void)state;
+    mxn_dist_config config;
+    int detail = 0;
+    assert_int_equal(mxn_dist_config_read(&config), MXP_OK);
+    assert_int_equal(config.bigarray_bound, 1000000);
+    assert_int_equal(config.piece_bytes, 524288);
+    assert_int_equal(config.owner_inflight_bytes, 64 << 20);
+    assert_int_equal(config.stall_ns, UINT64_C(60000000000));
+    assert_int_equal(config.window, 8);
+    assert_false(config.sum_by_arrival);
+    assert_int_equal(config.detail, MXN_DETAIL_ROUNDS);
+    setenv("MXNET_KVSTORE_SUM", "arrival", 1);
+    setenv("MXNET_KVSTORE_PIECE_BYTES", "1000", 1);
+    setenv("MXNET_KVSTORE_STALL_S", "0", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_OK);
+    assert_true(config.sum_by_arrival);
+    assert_int_equal(config.piece_bytes, 1024);
+    assert_int_equal(config.stall_ns, 0);
+    setenv("MXNET_KVSTORE_SUM", "tree", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_EVALUE);
+    assert_string_equal(mxp_last_error(),
+                        "MXNET_KVSTORE_SUM='tree': set it to one of rank, arrival");
+    unsetenv("MXNET_KVSTORE_SUM");
+    setenv("MXNET_KVSTORE_PIECE_BYTES", "63", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_EVALUE);
+    unsetenv("MXNET_KVSTORE_PIECE_BYTES");
+    unsetenv("MXNET_KVSTORE_STALL_S");
+    setenv("MXPROF_DISTRIBUTED_DETAIL", "messages", 1);
+    setenv("MXPROF_DISTRIBUTED_RANKS", "0,12", 1);
+    static const struct {
+        uint32_t rank;
+        bool is_worker;
+        int detail;
+    } wanted[] = {{0, true, MXN_DETAIL_MESSAGES},
+                  {12, true, MXN_DETAIL_MESSAGES},
+                  {1, true, MXN_DETAIL_STATISTICS},
+                  {1, false, MXN_DETAIL_MESSAGES}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_int_equal(mxn__dist_detail(wanted[i].rank, wanted[i].is_worker, &detail), MXP_OK);
+        assert_int_equal(detail, wanted[i].detail);
+    }
+    setenv("MXPROF_DISTRIBUTED_RANKS", "0;2", 1);
+    assert_int_equal(mxn__dist_detail(1, true, &detail), MXP_EVALUE);
+    unsetenv("MXPROF_DISTRIBUTED_RANKS");
+    unsetenv("MXPROF_DISTRIBUTED_DETAIL");
+}
+
 // ---- memory ------------------------------------------------------------------------------------
 static void buffers_of_pieces_are_used_again(void **state)
 {
@@ -486,6 +555,8 @@ int main(void)
         cmocka_unit_test(commands_come_in_their_order_whatever_their_length),
         cmocka_unit_test(a_servers_error_is_the_callers),
         cmocka_unit_test(answers_are_put_together),
+        cmocka_unit_test(an_owner_stores_no_more_than_it_may),
+        cmocka_unit_test(settings_are_read_and_checked),
         cmocka_unit_test(buffers_of_pieces_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,12 +22,12 @@ static void do_one(dist_world *of, uint32_t worker, int kind, uint32_t key, uint
 }
 
 // Two workers and two servers; "small" is on server 0, "large" in halves on both.
-static void open_world(dist_world *of, bool messages)
+static void open_world(dist_world *of, int detail)
 {
     mxn_dist_config config = dist_world_config(true);
     config.piece_bytes = 4160;
     config.bigarray_bound = 1000;
-    config.records_messages = messages;
+    config.detail = detail;
     dist_world_open(of, 2, 2, &config, 0);
     dist_world_init_all(of, 0, 0, "small", values[0], SMALL);
     dist_world_init_all(of, 0, 1, "large", values[0], LONG);
@@ -66,7 +66,7 @@ static void a_push_says_for_whom_it_waited(void **state)
     (void)state;
     dist_world world;
     live_events live;
-    open_world(&world, false);
+    open_world(&world, MXN_DETAIL_ROUNDS);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     do_one(&world, 0, MXN_DIST_PUSH, 1, LONG);
     mxp__os_sleep_us(20000);
@@ -95,7 +95,7 @@ static void owners_tell_rounds_and_sums_by_part(void **state)
     (void)state;
     dist_world world;
     live_events live;
-    open_world(&world, false);
+    open_world(&world, MXN_DETAIL_ROUNDS);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     for (int round = 0; round < 4; round++) {
         for (uint32_t w = 0; w < 2; w++) {
@@ -131,7 +131,7 @@ static void a_barrier_is_a_span_of_each_worker(void **state)
     (void)state;
     dist_world world;
     live_events live;
-    open_world(&world, false);
+    open_world(&world, MXN_DETAIL_ROUNDS);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     do_one(&world, 1, MXN_DIST_BARRIER, 0, 0);
     mxp__os_sleep_us(5000);
@@ -167,7 +167,7 @@ static void each_message_has_an_arrow_that_goes_forward(void **state)
     (void)state;
     dist_world world;
     live_events live;
-    open_world(&world, true);
+    open_world(&world, MXN_DETAIL_MESSAGES);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     for (uint32_t w = 0; w < 2; w++) {
         do_one(&world, w, MXN_DIST_PUSHPULL, 1, LONG);
@@ -197,12 +197,30 @@ static void each_message_has_an_arrow_that_goes_forward(void **state)
     live_events_free(&live);
 }
 
+static void statistics_are_counters_alone(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, MXN_DETAIL_STATISTICS);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        do_one(&world, w, MXN_DIST_PUSHPULL, 1, LONG);
+        do_one(&world, w, MXN_DIST_BARRIER, 0, 0);
+    }
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, NULL), 0);
+    assert_true(live_events_count(&live, MXP_KIND_COUNTER, "kvstore: bytes out") > 0);
+    live_events_free(&live);
+}
+
 static void nothing_is_told_while_nothing_records(void **state)
 {
     (void)state;
     dist_world world;
     live_events live;
-    open_world(&world, true);
+    open_world(&world, MXN_DETAIL_MESSAGES);
     do_one(&world, 0, MXN_DIST_PUSH, 1, LONG);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
     mxp__recorder_stop(1);
@@ -221,6 +239,7 @@ int main(void)
         cmocka_unit_test_teardown(owners_tell_rounds_and_sums_by_part, live_events_stop),
         cmocka_unit_test_teardown(a_barrier_is_a_span_of_each_worker, live_events_stop),
         cmocka_unit_test_teardown(each_message_has_an_arrow_that_goes_forward, live_events_stop),
+        cmocka_unit_test_teardown(statistics_are_counters_alone, live_events_stop),
         cmocka_unit_test_teardown(nothing_is_told_while_nothing_records, live_events_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
