@@ -346,6 +346,9 @@ int mxn__watch_close(mxn_dist *dist)
 {
     mxp_atomic_store_release(&node.transport, NULL);  // it ends with the node
     int error = mxn_dist_close(dist);
+    if (mxn_dist_failure(dist) != NULL) {
+        return error;
+    }
     mxn_liveness *liveness = node.liveness;
     node.liveness = NULL;
     mxn__liveness_close(liveness);

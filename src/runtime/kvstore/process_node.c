@@ -7,6 +7,7 @@
 
 #include "base/lock.h"
 #include "runtime/engine/engine.h"
+#include "runtime/kvstore/dist_watch.h"
 #include "runtime/kvstore/kvstore.h"
 
 static mxp_lock lock = MXP__LOCK_INIT;  // while it is opened
@@ -26,7 +27,7 @@ void mxn_kvstore_close_all(void)
     mxn_dist *dist = mxn__process_node_now();
     if (dist != NULL) {
         (void)mxn_wait_all();
-        (void)mxn_dist_close(dist);
+        (void)mxn__watch_close(dist);
         mxn__server_stop(server);
     }
 }
@@ -53,7 +54,7 @@ static int open_locked(void)
     config.hooks.context = server;
     config.hooks.update = mxn__server_update;
     config.hooks.command = mxn__server_command;
-    error = mxn_dist_open(&config, NULL, NULL, &dist);
+    error = mxn__watch_open(&config, NULL, NULL, &dist);
     if (error == MXP_OK) {
         mxn__server_attach(server, dist);
         opened_by = getpid();
