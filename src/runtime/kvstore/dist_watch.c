@@ -18,7 +18,7 @@
 
 enum { ADDRESS_COMMAND = 0x4c495645, PATH_BYTES = 1024 };
 static const uint64_t LOOK_NS = 1000000;
-static const uint64_t ADDRESS_NS = 65000000000;  // the head's own limit, and some more
+static const double HEAD_S = 5;  // the head gives up first, and its word names who is missing
 
 typedef struct watch {
     mxn_liveness *liveness;  // null: nobody else is there
@@ -268,13 +268,18 @@ static int gather_all(mxn_transport *transport, first_letter *into)
 static int join_head(mxn_transport *transport, first_letter *into)
 {
     mxn_liveness_setup setup = setup_of(transport);
-    uint64_t until_ns = mxp__os_monotonic_ns() + ADDRESS_NS;
+    double limit_s;
+    int error = mxn__liveness_read_start(&limit_s);
+    if (error != MXP_OK) {
+        return error;
+    }
+    limit_s += HEAD_S;
+    uint64_t until_ns = mxp__os_monotonic_ns() + (uint64_t)(limit_s * 1e9);
     while (!into->is_here && into->error == MXP_OK) {
         look(transport);
         if (mxp__os_monotonic_ns() > until_ns) {
-            return mxp__fail(MXP_ESTATE, "waited %u s for a word of worker 0 (%s, pid %u)",
-                             (uint32_t)(ADDRESS_NS / 1000000000),
-                             transport->peers[head_of(transport)].host,
+            return mxp__fail(MXP_ESTATE, "waited %.0f s for a word of worker 0 (%s, pid %u)",
+                             limit_s, transport->peers[head_of(transport)].host,
                              transport->peers[head_of(transport)].pid);
         }
     }

@@ -11,8 +11,8 @@
 // sends anything before everybody is watched.
 int mxn__watch_open(mxn_dist_config *config, int (*open)(void *context, mxn_transport **transport),
                     void *open_context, mxn_dist **dist);
-// As mxn_dist_close; then says goodbye to the others. Of a node that has failed it does not: the end
-// of this process is a death to those who have not failed. A second call does nothing.
+// As mxn_dist_close; then says goodbye to the others. Of a node that has failed it does not: the
+// end of this process is a death to those who have not failed. A second call does nothing.
 int mxn__watch_close(mxn_dist *dist);
 // Every process takes a snapshot of its profile, also one that is stuck: to `path` with the role
 // and rank before its last part, as "runs/worker0_last.mxp"; null: to its own next name. `last_ms`

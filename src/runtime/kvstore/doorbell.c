@@ -17,7 +17,8 @@
 #include "base/setting.h"
 #include "runtime/kvstore/own_address.h"
 
-static const uint64_t QUIET_NS = 1000000;  // a peer that was sent to since then still looks
+static const uint64_t QUIET_NS =
+    100000;  // a peer elsewhere that was sent to since then still looks
 static const uint64_t SLEEP_NS = 10000000;  // what a lost bell costs
 static const uint64_t NAP_FIRST_NS = 200000, NAP_LAST_NS = 5000000;
 
@@ -51,9 +52,10 @@ int mxn__doorbell_open(mxn_doorbell *bell, bool one_host, uint32_t size, mxn_bel
     *own = (mxn_bell_address){0};
     bell->addresses = mxp__alloc(size * sizeof *bell->addresses);
     bell->rung_ns = mxp__alloc(size * sizeof *bell->rung_ns);
+    bell->sleepers = mxp__alloc(size * sizeof *bell->sleepers);
     bell->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int error = MXP_OK;
-    if (bell->addresses == NULL || bell->rung_ns == NULL) {
+    if (bell->addresses == NULL || bell->rung_ns == NULL || bell->sleepers == NULL) {
         error = mxp__fail_memory("bells of other processes");
     } else if (bell->wake_fd < 0) {
         error = mxp__fail(MXP_EIO, "no descriptor to be woken by: %s", strerror(errno));
@@ -77,15 +79,28 @@ void mxn__doorbell_close(mxn_doorbell *bell)
     }
     mxp__free(bell->addresses, bell->size * sizeof *bell->addresses);
     mxp__free(bell->rung_ns, bell->size * sizeof *bell->rung_ns);
+    mxp__free(bell->sleepers, bell->size * sizeof *bell->sleepers);
     *bell = (mxn_doorbell){.bell_fd = -1, .wake_fd = -1};
+}
+
+// The first who finds a sleeper wakes it.
+static bool must_ring(mxn_doorbell *bell, uint32_t peer, uint64_t now_ns)
+{
+    mxn_bell_sleeper *sleeper = bell->sleepers[peer];
+    if (sleeper != NULL) {
+        mxp_atomic_store_seq_cst(&bell->sent, 1);
+        return mxp_atomic_load_seq_cst(&sleeper->sleeps) != 0 &&
+               mxp_atomic_exchange_acq_rel(&sleeper->sleeps, 0) != 0;
+    }
+    bool was_quiet = now_ns - bell->rung_ns[peer] > QUIET_NS;
+    bell->rung_ns[peer] = now_ns;
+    return was_quiet;
 }
 
 void mxn__doorbell_ring(mxn_doorbell *bell, uint32_t peer, uint64_t now_ns)
 {
     const mxn_bell_address *to = &bell->addresses[peer];
-    bool was_quiet = now_ns - bell->rung_ns[peer] > QUIET_NS;
-    bell->rung_ns[peer] = now_ns;
-    if (was_quiet && to->port != 0 && bell->bell_fd >= 0) {
+    if (must_ring(bell, peer, now_ns) && to->port != 0 && bell->bell_fd >= 0) {
         struct sockaddr_in place = {
             .sin_family = AF_INET, .sin_addr.s_addr = to->ip, .sin_port = to->port};
         (void)sendto(bell->bell_fd, NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&place,
@@ -117,18 +132,28 @@ static uint64_t limit_of(mxn_doorbell *bell)
     return nap_ns;
 }
 
-void mxn__doorbell_sleep(mxn_doorbell *bell, uint64_t timeout_ns)
+static void say_asleep(mxn_doorbell *bell, uint32_t sleeps)
+{
+    mxp_atomic_store_seq_cst(&bell->sleeps, sleeps);
+    if (bell->own != NULL) {
+        mxp_atomic_store_seq_cst(&bell->own->sleeps, sleeps);
+    }
+}
+
+void mxn__doorbell_sleep(mxn_doorbell *bell, uint64_t timeout_ns, bool (*has_come)(void *context),
+                         void *context)
 {
     uint64_t limit_ns = limit_of(bell);
     struct pollfd ready[2] = {{.fd = bell->wake_fd, .events = POLLIN},
                               {.fd = bell->bell_fd, .events = POLLIN}};
     limit_ns = timeout_ns < limit_ns ? timeout_ns : limit_ns;
     struct timespec limit = {.tv_nsec = (long)limit_ns};
-    mxp_atomic_store_seq_cst(&bell->sleeps, 1);
-    if (mxp_atomic_load_seq_cst(&bell->woken) == 0 && ppoll(ready, 2, &limit, NULL) > 0) {
+    say_asleep(bell, 1);
+    if (mxp_atomic_load_seq_cst(&bell->woken) == 0 && (has_come == NULL || !has_come(context)) &&
+        ppoll(ready, 2, &limit, NULL) > 0) {
         drain(bell);
     }
-    mxp_atomic_store_seq_cst(&bell->sleeps, 0);
+    say_asleep(bell, 0);
     mxp_atomic_store(&bell->woken, 0);
 }
 

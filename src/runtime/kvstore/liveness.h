@@ -62,6 +62,8 @@ typedef struct mxn_liveness_setup {
     double start_s;  // 60, MXNET_KVSTORE_START_TIMEOUT: by then all must have connected
 } mxn_liveness_setup;
 
+// MXNET_KVSTORE_START_TIMEOUT. MXP_EVALUE.
+int mxn__liveness_read_start(double *seconds);
 // The head's, which listens when it returns; *address is for the others. MXP_EVALUE: a variable is
 // no time. MXP_EIO: no socket; the text says which and why. MXP_ENOMEM.
 int mxn__liveness_open_head(const mxn_liveness_setup *setup, mxn_live_address *address,

@@ -38,6 +38,12 @@ static int read_seconds(const char *variable, double fallback, double *seconds)
     return MXP_OK;
 }
 
+int mxn__liveness_read_start(double *seconds)
+{
+    *seconds = 0;
+    return read_seconds("MXNET_KVSTORE_START_TIMEOUT", 60, seconds);
+}
+
 static int read_times(mxn_liveness_setup *setup)
 {
     int error = read_seconds("MXNET_KVSTORE_SILENCE_S", 10, &setup->silence_s);
@@ -47,8 +53,10 @@ static int read_times(mxn_liveness_setup *setup)
     if (error == MXP_OK) {
         error = read_seconds("MXNET_KVSTORE_GRACE", 0.8, &setup->grace_s);
     }
-    return error == MXP_OK ? read_seconds("MXNET_KVSTORE_START_TIMEOUT", 60, &setup->start_s)
-                           : error;
+    if (error != MXP_OK || setup->start_s > 0) {
+        return error;
+    }
+    return mxn__liveness_read_start(&setup->start_s);
 }
 
 static mxn_liveness *make(const mxn_liveness_setup *setup, uint32_t other_count, bool is_head)

@@ -242,6 +242,38 @@ static int meet(mxn_transport_mpi *mpi)
     return check_roles(mpi);
 }
 
+// Who sleeps, in memory of the machine's processes. Without it bells ring by the time alone.
+static void share_sleepers(mxn_transport_mpi *mpi)
+{
+    MPI_Group machine, all;
+    int count = 0;
+    void *own = NULL;
+    MPI_Comm_set_errhandler(mpi->machine, MPI_ERRORS_RETURN);
+    MPI_Comm_size(mpi->machine, &count);
+    if (MPI_Win_allocate_shared(sizeof(mxn_bell_sleeper), 1, MPI_INFO_NULL, mpi->machine, &own,
+                                &mpi->window) != MPI_SUCCESS) {
+        mpi->window = MPI_WIN_NULL;
+        return;
+    }
+    mpi->bell.own = own;
+    mxp_atomic_store(&mpi->bell.own->sleeps, 0);
+    MPI_Comm_group(mpi->machine, &machine);
+    MPI_Comm_group(mpi->comm, &all);
+    for (int i = 0; i < count; i++) {
+        int peer = MPI_UNDEFINED, unit = 0;
+        MPI_Aint bytes = 0;
+        void *place = NULL;
+        MPI_Group_translate_ranks(machine, 1, &i, all, &peer);
+        if (peer != MPI_UNDEFINED &&
+            MPI_Win_shared_query(mpi->window, i, &bytes, &unit, &place) == MPI_SUCCESS) {
+            mpi->bell.sleepers[peer] = place;
+        }
+    }
+    MPI_Group_free(&machine);
+    MPI_Group_free(&all);
+    MPI_Barrier(mpi->machine);
+}
+
 static int hang_bells(mxn_transport_mpi *mpi)
 {
     mxn_bell_address own;
@@ -249,7 +281,11 @@ static int hang_bells(mxn_transport_mpi *mpi)
     if (error != MXP_OK) {
         return error;
     }
-    return share(mpi, &own, mpi->bell.addresses, sizeof own);
+    error = share(mpi, &own, mpi->bell.addresses, sizeof own);
+    if (error == MXP_OK) {
+        share_sleepers(mpi);
+    }
+    return error;
 }
 
 static int open_on(mxn_transport_mpi *mpi)
@@ -262,6 +298,10 @@ static int open_on(mxn_transport_mpi *mpi)
     MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(mpi->comm, &rank);
     MPI_Comm_size(mpi->comm, &size);
+    error = MPI_Comm_split_type(mpi->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mpi->machine);
+    if (error != MPI_SUCCESS) {
+        return mxn__mpi_fail("no communicator", error);
+    }
     mpi->base.rank = (uint32_t)rank;
     mpi->base.size = (uint32_t)size;
     mpi->peers = mxp__alloc((size_t)size * sizeof *mpi->peers);
@@ -301,7 +341,8 @@ int mxn_mpi_transport_open(mxn_transport **transport)
     if (made == NULL) {
         return mxp__fail_memory("a store over processes");
     }
-    *made = (mxn_transport_mpi){.base = {.ops = &mxn__transport_mpi_ops}, .finalizes = finalizes};
+    *made = (mxn_transport_mpi){
+        .base = {.ops = &mxn__transport_mpi_ops}, .finalizes = finalizes, .window = MPI_WIN_NULL};
     made->bell.bell_fd = made->bell.wake_fd = -1;
     error = open_on(made);
     if (error != MXP_OK) {

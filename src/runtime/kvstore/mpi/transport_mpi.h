@@ -21,6 +21,8 @@ typedef struct mxn_transport_mpi {
     mxn_peer *peers;
     mxn_mpi_requests requests;
     mxn_doorbell bell;
+    MPI_Comm machine;  // the processes of this machine, and memory that they share
+    MPI_Win window;
     MPI_Request posted[MXN_MPI_POSTED];
     char (*letters)[MXN_MPI_LETTER_BYTES];  // of them
     uint32_t next_posted;  // headers are taken in the order in which the receives were posted
