@@ -93,15 +93,17 @@ def static_step(mx):
     return training_step(mx, {"static_alloc": True, "static_shape": True})
 
 
-def training_step(mx, hybridized=None):
-    """One step through Gluon and the wait for all of it."""
+def training_step(mx, hybridized=None, store=None):
+    """One step through Gluon and the wait for all of it. Over a store, of all its workers together."""
     import numpy
     network = make_network(mx)
     loss_of = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     if hybridized:
         network.hybridize(**hybridized)
         loss_of.hybridize(**hybridized)
-    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", {"learning_rate": 0.1})
+    where = {} if store is None else {"kvstore": store}
+    trainer = mx.gluon.Trainer(network.collect_params(), "sgd", {"learning_rate": 0.1}, **where)
+    images_of_all = IMAGES * (1 if store is None else store.num_workers)
     random = numpy.random.default_rng(1)
     data = [make_images(mx, random) for _ in range(DATASETS)]
     steps = 0
@@ -113,7 +115,7 @@ def training_step(mx, hybridized=None):
         with mx.autograd.record():
             loss = loss_of(network(images), labels)
         loss.backward()
-        trainer.step(IMAGES)
+        trainer.step(images_of_all)
         mx.nd.waitall()
         took = time.perf_counter_ns() - begin
         steps += 1

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each process of a distributed program runs, on ours or on the original. A worker does a batch whenever it
+reads a line from its pipe; worker 0 writes what it took, as JSON. Servers of both stay inside the import.
+
+Usage: store_worker.py FOLDER WORKLOAD. In FOLDER: pipes command.RANK and answer.
+"""
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy
+import mxnet as mx
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+import workloads
+
+KEYS = {"small": ([400], 200), "large": ([4 << 20], 4), "sixty": ([4096] * 50 + [65536] * 8 + [1_000_000] * 2, 4)}
+IDLE_SECONDS = 2.0
+
+
+def push_and_pull(store, sizes, repeats, together=False):
+    """ns of a push and a pull of all keys, and the wait for them."""
+    names = [f"k{number}" for number in range(len(sizes))]
+    values = [mx.nd.ones((size,)) * (store.rank + 1) for size in sizes]
+    outs = [mx.nd.zeros((size,)) for size in sizes]
+    for name, size in zip(names, sizes):
+        store.init(name, mx.nd.zeros((size,)))
+
+    def batch():
+        begin = time.perf_counter_ns()
+        for _ in range(repeats):
+            if together:
+                for name, value, out in zip(names, values, outs):
+                    store.pushpull(name, value, out=out)
+            else:
+                for name, value in zip(names, values):
+                    store.push(name, value)
+                for name, out in zip(names, outs):
+                    store.pull(name, out=out)
+            mx.nd.waitall()
+        took = (time.perf_counter_ns() - begin) / repeats
+        total = sum(range(1, store.num_workers + 1))
+        # The original's, of several workers without an optimizer, grow from push to push.
+        if hasattr(store, "barrier") and any(out[0].asscalar() != total for out in outs):
+            raise SystemExit("wrong sums")
+        return {"ns": took}
+    return batch
+
+
+def lenet(store):
+    """ns of a training step; the store sums and updates."""
+    step = workloads.training_step(mx, store=store)
+    return lambda: {"ns": float(numpy.median([step() for _ in range(10)]))}
+
+
+def lenet_recorded(store, detail):
+    """The same with the profiler on, which answers with both."""
+    step = workloads.training_step(mx, store=store)
+    mx.profiler.set_config(profile_all=True, filename=os.devnull, continuous_dump=False,
+                           distributed_detail=detail)
+
+    def batch():
+        took = {}
+        for state in ("stop", "run"):
+            mx.profiler.set_state(state)
+            store.barrier()
+            took[state] = float(numpy.median([step() for _ in range(20)]))
+        mx.profiler.set_state("stop")
+        mx.profiler.dump()
+        return {"ns": took["run"], "off_ns": took["stop"]}
+    return batch
+
+
+def idle(_store):
+    """CPU time of the whole process over wall time, while nothing is asked of it."""
+    def batch():
+        time.sleep(0.1)
+        begin, used = time.perf_counter(), time.process_time()
+        time.sleep(IDLE_SECONDS)
+        return {"ns": (time.process_time() - used) / (time.perf_counter() - begin) * 1e9}
+    return batch
+
+
+def make(store, workload):
+    if workload in KEYS:
+        return push_and_pull(store, *KEYS[workload])
+    if workload == "sum":
+        return push_and_pull(store, *KEYS["large"], together=True)
+    if workload == "idle":
+        return idle(store)
+    if workload == "lenet":
+        return lenet(store)
+    return lenet_recorded(store, workload)
+
+
+def main(folder, workload):
+    store = mx.kv.create("dist_sync")
+    batch = make(store, workload)
+    barrier = getattr(store, "barrier", None) or store._barrier  # the original's name
+    with open(f"{folder}/command.{store.rank}", encoding="ascii") as commands:
+        for _ in commands:
+            barrier()
+            answer = batch()
+            if store.rank == 0:
+                with open(f"{folder}/answer", "w", encoding="ascii") as answers:
+                    answers.write(json.dumps(answer) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
