@@ -66,7 +66,7 @@ int mxn__meeting_read(mxn_meeting *meeting)
         error = read_count("DMLC_NUM_WORKER", 1, MXN_MEETING_PEERS_MAX, &workers);
     }
     if (error == MXP_OK) {
-        error = read_count("DMLC_NUM_SERVER", 1, MXN_MEETING_PEERS_MAX, &servers);
+        error = read_count("DMLC_NUM_SERVER", 0, MXN_MEETING_PEERS_MAX, &servers);
     }
     if (error == MXP_OK) {
         error =

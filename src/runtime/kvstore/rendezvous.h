@@ -5,8 +5,8 @@
 //
 //   DMLC_ROLE                    worker, server, scheduler
 //   DMLC_PS_ROOT_URI, _PORT      where the scheduler listens: an address of this machine
-//   DMLC_NUM_WORKER, _NUM_SERVER how many there are
-//   MXNET_KVSTORE_START_TIMEOUT  seconds to wait for all of them (60)
+//   DMLC_NUM_WORKER, _NUM_SERVER how many there are; without servers each worker has an owner
+//   inside MXNET_KVSTORE_START_TIMEOUT  seconds to wait for all of them (60)
 //
 //   others                          scheduler
 //     arrive (role, pid, path)  -->   until all are there, or one is wrong, or the time is over

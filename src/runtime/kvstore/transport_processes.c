@@ -241,7 +241,9 @@ static int open_transport(joining *j, mxn_transport **transport)
     }
     for (uint32_t i = 0; i < j->size; i++) {
         const mxn_arriving *of = &j->arrivals[i];
-        peers[i] = (mxn_peer){.roles = of->roles, .pid = of->pid};
+        const bool has_owner = j->meeting.servers == 0 && of->roles == MXN_ROLE_WORKER;
+        peers[i] =
+            (mxn_peer){.roles = of->roles | (has_owner ? MXN_ROLE_OWNER : 0), .pid = of->pid};
         memcpy(peers[i].host, of->host, sizeof of->host);
         memcpy(peers[i].boot_id, of->boot_id, sizeof of->boot_id);
     }
