@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as onp
 
-from . import _dlpack, _indexing, _types
+from . import _dlpack, _indexing, _local_batch, _types
 from ._registry import invoke
 from .base import _LIB, c_handle_array, check_call, core
 from .context import Context, choose
@@ -309,6 +309,7 @@ class BaseArray(_Array):
 
         `out_grad`: the gradient of this array, ones by default.
         """
+        _local_batch.look([self])
         check_call(_LIB.MXAutogradBackwardEx(
             1, c_handle_array([self]), c_handle_array([out_grad]), 0, None, int(retain_graph), 0,
             int(train_mode), None, None))

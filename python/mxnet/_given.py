@@ -21,6 +21,7 @@ class Given:
 
     def __new__(cls, *arguments: Any, **settings: Any) -> Any:
         made = object.__new__(cls)
+        bound: Any
         try:
             bound = inspect.signature(cls.__init__).bind(made, *arguments, **settings).arguments
         except TypeError:  # the initialiser will say so; a copy is made without any

@@ -3,6 +3,7 @@
 import ctypes
 from typing import Any, List, Optional, Sequence, Union
 
+from . import _local_batch
 from ._array import GRAD_REQ
 from .base import _LIB, c_handle_array, check_call
 
@@ -118,6 +119,7 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False,
     unless `retain_graph`.
     """
     heads = _listed(heads)
+    _local_batch.look(heads)
     check_call(_LIB.MXAutogradBackwardEx(
         len(heads), c_handle_array(heads), _head_gradients(heads, head_grads), 0, None,
         int(retain_graph), 0, int(train_mode), None, None))

@@ -118,7 +118,7 @@ except mx.MXNetError as error:
 
 def test_pickles_are_refused_unless_allowed(tmp_path):
     refused = run_python(PICKLED, tmp_path).out
-    assert "server 0: " in refused and "Own: rule is of type builtin_function_or_method" in refused
+    assert "owner 0: " in refused and "Own: rule is of type builtin_function_or_method" in refused
     assert "MXNET_KVSTORE_OPTIMIZER_MODULES" in refused and "MXNET_KVSTORE_ALLOW_PICKLE=1" in refused
     allowed = run_python(PICKLED, tmp_path, MXNET_KVSTORE_ALLOW_PICKLE="1")
     assert allowed.out == "[0.0, 0.0]\n", allowed.err
@@ -176,14 +176,14 @@ def test_states_come_back_from_files(tmp_path):
 
 @pytest.mark.parametrize("body, message", [
     ("store.set_optimizer(3)", "int is no optimizer"),
-    ("store._send_command_to_servers(0, '{}')", "server 0: optimizer text: it must have a \"name\""),
-    ("store._send_command_to_servers(0, '[' * 99)", "server 0: optimizer text: byte 16 is more than 16 levels deep"),
-    ("store._change_optimizer(momentun=1)", "server 0: optimizer text: adam has no argument \"momentun\""),
+    ("store._send_command_to_servers(0, '{}')", "owner 0: optimizer text: it must have a \"name\""),
+    ("store._send_command_to_servers(0, '[' * 99)", "owner 0: optimizer text: byte 16 is more than 16 levels deep"),
+    ("store._change_optimizer(momentun=1)", "owner 0: optimizer text: adam has no argument \"momentun\""),
     ("store._change_optimizer(wd=float('nan'))", "numbers must be finite"),
     ("store.load_optimizer_states('nothing')", "nothing"),
     ("store._set_updater(lambda key, received, stored: None)", "run on its servers"),
     ("store.set_gradient_compression({'type': '2bit'})", "not there yet"),
-    ("store._send_command_to_servers(4, '')", "server 0: gradients are not compressed yet"),
+    ("store._send_command_to_servers(4, '')", "owner 0: gradients are not compressed yet"),
 ])
 def test_what_is_wrong_is_the_callers_error(body, message, tmp_path):
     done = run_python(STATES.format(name="adam", body=f"try:\n    {body}\nexcept (mx.MXNetError, AttributeError) as e:\n"

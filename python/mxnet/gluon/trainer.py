@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
+from .. import _local_batch
 from .. import kvstore as kv
 from .. import optimizer as opt
 from .. import profiler
@@ -55,6 +57,8 @@ class Trainer:
         self._has_store = False  # whether what follows is decided
         self._kvstore: Any = None  # a kv.KVStore, once one is needed
         self._update_on_kvstore: Optional[bool] = None
+        if isinstance(kvstore, kv.DistKVStore) or (isinstance(kvstore, str) and "dist" in kvstore.lower()):
+            _local_batch.ask()
         self._sent_scale: Optional[float] = None  # rescale_grad of an optimizer on servers
 
     def _make_optimizer(self, optimizer: Any, settings: Optional[Dict[str, Any]]) -> opt.Optimizer:
@@ -178,6 +182,15 @@ class Trainer:
         if not ignore_stale_grad:
             self._refuse_stale()  # before anything is changed
         self._optimizer.rescale_grad = self._scale / batch_size
+        if _local_batch.seen() == batch_size and isinstance(self._kvstore, kv.DistKVStore):
+            self._warn_of_local_batch(batch_size)
+
+    def _warn_of_local_batch(self, batch_size: int) -> None:
+        workers = self._kvstore.num_workers
+        if workers > 1 and self._kvstore.rank == 0:
+            warnings.warn(f"Trainer.step({batch_size}): this is the batch of one worker; gradients are summed over "
+                          f"{workers} workers, so steps are {workers} times as long as with the global batch, "
+                          f"{batch_size * workers}", stacklevel=4)
 
     def _refuse_stale(self) -> None:
         for parameter in self._params:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands of worker 0. What fails here is the caller's error, with this server's rank before it.
+// Commands of worker 0. What fails here is the caller's error, before which the node puts whose it
+// is.
 #include <string.h>
 
 #include "base/alloc.h"
@@ -19,14 +20,9 @@ void mxn__server_frame(uint16_t store, const void *body, size_t length, mxp_strb
     mxp__strbuf_append(framed, body, length);
 }
 
-void mxn__server_answer(mxn_kv_server *server, mxn_dist_request *request, int error)
+void mxn__server_answer(mxn_dist_request *request, int error)
 {
-    mxp_strbuf text = {0};
-    if (error != MXP_OK) {
-        mxp__strbuf_printf(&text, "server %u: %s", mxn__server_rank(server), mxp_last_error());
-    }
-    mxn_dist_answered(request, error, error == MXP_OK ? NULL : mxp__strbuf_text(&text), NULL, 0);
-    mxp__strbuf_fini(&text);
+    mxn_dist_answered(request, error, error == MXP_OK ? NULL : mxp_last_error(), NULL, 0);
 }
 
 // ---- optimizers --------------------------------------------------------------------------------
@@ -87,7 +83,7 @@ static void run_control(mxn_kv_server *server, mxn_server_task *task)
     (void)mxp_set_last_error(MXP_OK, "");
     control(task->store << 16 | MXN_KV_CONTROLLER, mxp__strbuf_text(&task->body), context);
     server->controlled = -1;
-    mxn__server_answer(server, task->request, mxp_last_error()[0] != '\0' ? MXP_ESTATE : MXP_OK);
+    mxn__server_answer(task->request, mxp_last_error()[0] != '\0' ? MXP_ESTATE : MXP_OK);
 }
 
 // ---- states ------------------------------------------------------------------------------------
@@ -103,7 +99,7 @@ static void run_save(mxn_kv_server *server, mxn_server_task *task)
     if (error == MXP_OK) {
         mxn_dist_answered(task->request, MXP_OK, NULL, states.data, states.length);
     } else {
-        mxn__server_answer(server, task->request, error);
+        mxn__server_answer(task->request, error);
     }
     mxp__strbuf_fini(&states);
 }
@@ -116,14 +112,14 @@ static void run_load(mxn_kv_server *server, mxn_server_task *task)
                     ? mxn__kv_updater_load(updater, task->body.data, task->body.length)
                     : mxp__fail(MXP_ESTATE, "this store has no optimizer whose states can be set");
     mxp__unlock(&server->lock);
-    mxn__server_answer(server, task->request, error);
+    mxn__server_answer(task->request, error);
 }
 
 static void run_profile(mxn_kv_server *server, mxn_server_task *task)
 {
     int error = mxn__server_profile_run(task->body.data, task->body.length,
                                         mxn__server_rank(server), mxn__server_is_alone(server));
-    mxn__server_answer(server, task->request, error);
+    mxn__server_answer(task->request, error);
 }
 
 // ---- dispatch ----------------------------------------------------------------------------------
@@ -172,7 +168,7 @@ static int set_optimizer(mxn_kv_server *server, uint16_t store, const char *text
         }
     }
     if (error != MXP_ENOTSUP) {
-        mxn__server_answer(server, request, error);
+        mxn__server_answer(request, error);
         return MXP_OK;
     }
     void *context;
@@ -202,7 +198,7 @@ static int handle(mxn_kv_server *server, uint32_t number, uint16_t store, const 
     case MXN_KV_COMPRESSION:
         return mxp__fail(MXP_ENOTSUP, "gradients are not compressed yet");
     default:  // what the original's workers send and ours do another way
-        mxn__server_answer(server, request, MXP_OK);
+        mxn__server_answer(request, MXP_OK);
         return MXP_OK;
     }
 }
@@ -221,6 +217,6 @@ void mxn__server_command(void *context, uint32_t number, const void *body, uint6
                     : mxp__fail(MXP_EFORMAT, "a command of %llu bytes names no store",
                                 (unsigned long long)bytes);
     if (error != MXP_OK) {
-        mxn__server_answer(server, request, error);
+        mxn__server_answer(request, error);
     }
 }

@@ -59,7 +59,7 @@ bool mxn__server_is_alone(mxn_kv_server *server);  // a process of its own, no w
 void mxn__server_post(mxn_kv_server *server, mxn_server_task *task);
 mxn_server_task *mxn__server_task_new(mxn_dist_request *request);  // null without memory
 // Answers a command with the thread's error line if there is an error.
-void mxn__server_answer(mxn_kv_server *server, mxn_dist_request *request, int error);
+void mxn__server_answer(mxn_dist_request *request, int error);
 
 // Pushes what ends an update once `stored` is written: then the workers are answered.
 void mxn__server_end_update(mxn_array *stored, mxn_dist_request *request, int error);

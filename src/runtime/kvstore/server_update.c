@@ -3,6 +3,7 @@
 // operation behind them that tells the node.
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/name_once.h"
 #include "runtime/kvstore/server_state.h"
 
 static void nothing(void *data)
@@ -58,6 +59,7 @@ static int tell(const mxn_run *run, void *argument)
 
 static int push_end(mxn_array *stored, mxn_dist_request *request)
 {
+    static mxp_atomic_u32 name;
     ending *of = mxp__alloc(sizeof *of);
     if (of == NULL) {
         return mxp__fail_memory("an update");
@@ -72,7 +74,8 @@ static int push_end(mxn_array *stored, mxn_dist_request *request)
                            .deleter = free_ending,
                            .reads = reads,
                            .read_count = 1,
-                           .name = MXP_NAME_NONE};
+                           .flags = MXN_WORK_HIDDEN,
+                           .name = mxp__span_name_once(&name, "operator", "KVStoreUpdated")};
     return mxn_push(&work);
 }
 

@@ -208,6 +208,7 @@ static awaited *new_awaited(mxn_dist *dist, const mxn_dist_operation *operation,
 
 static int push_awaited(awaited *a, mxn_var *ended)
 {
+    static mxp_atomic_u32 name;
     mxn_var *reads[] = {a->in == NULL ? NULL : mxn_array_var(a->in)};
     mxn_var *writes[] = {ended};
     const mxn_work work = {.function.async = begin,
@@ -219,8 +220,8 @@ static int push_awaited(awaited *a, mxn_var *ended)
                            .writes = writes,
                            .read_count = a->in == NULL ? 0 : 1,
                            .write_count = 1,
-                           .flags = MXP_PHASE_COMMUNICATION,
-                           .name = MXP_NAME_NONE};
+                           .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HIDDEN,
+                           .name = mxp__span_name_once(&name, "operator", "KVStoreWait")};
     mxp__refs_take(&a->refs);
     return mxn_push(&work);
 }

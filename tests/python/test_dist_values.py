@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores over processes, on the local transport: sums, pulls, orders, and what is refused with which words."""
+import pytest
+
+from dist_roles import run_job
+from python_program import run_python
+
+SUMS = """
+import numpy as np
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+rank, workers = kv.rank, kv.num_workers
+shapes = {'a': (3, 4), 'b': (1001,), 'c': (), 'd': (2, 0)}
+mx.util.set_np_shape(True)
+for key, shape in shapes.items():
+    kv.init(key, mx.nd.array(np.full(shape, 100 * (rank + 1)), dtype='float32'))
+outs = {key: mx.nd.zeros(shape) for key, shape in shapes.items()}
+for key, out in outs.items():
+    kv.pull(key, out=out)
+    assert (out.asnumpy() == 100).all(), (key, out)
+for step in range(5):
+    for key, shape in shapes.items():
+        kv.push(key, [mx.nd.full(shape, step + rank)] * 2, priority=-step)
+        kv.pull(key, out=[outs[key], outs[key].copy()])
+    for key, out in outs.items():
+        assert (out.asnumpy() == 2 * sum(step + other for other in range(workers))).all(), (step, key, out)
+    kv.pushpull('a', outs['a'])
+    assert (outs['a'].asnumpy() == 2 * workers * sum(step + other for other in range(workers))).all()
+copies = mx.nd.zeros((2, 2)), mx.nd.zeros((2, 2))
+kv.broadcast('e', mx.nd.full((2, 2), rank + 5), out=list(copies))
+assert all((one.asnumpy() == 5).all() for one in copies)
+kv.barrier()
+other = mx.kv.create('dist_sync')
+other.init('a', mx.nd.ones((2,)))
+out = mx.nd.zeros((2,))
+other.pushpull('a', mx.nd.ones((2,)), out=out)
+assert (out.asnumpy() == workers).all()
+print('done', rank)
+"""
+
+
+@pytest.mark.parametrize("workers, servers", [(1, 1), (2, 1), (2, 2), (3, 2), (2, 0), (3, 0)])
+def test_values_are_sums_over_workers(workers, servers, tmp_path):
+    job = run_job(SUMS, tmp_path, workers, servers, MXNET_KVSTORE_BIGARRAY_BOUND="500").check()
+    assert sorted(role.out for role in job.of("worker")) == [f"done {rank}\n" for rank in range(workers)]
+
+
+def test_a_process_that_is_alone_is_a_worker_with_its_owner(tmp_path):
+    assert run_python(SUMS, tmp_path).out == "done 0\n"
+
+
+WRONG = """
+import mxnet as mx
+kv = mx.kv.create({kind!r})
+z = mx.nd.zeros((2, 3))
+try:
+    {body}
+    mx.nd.waitall()
+    print('no error')
+except mx.MXNetError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("body, message", [
+    ("kv.pull('x', out=z)", "key x doesn't exist. Did you init?"),
+    ("kv.push('x', z)", "key x doesn't exist. Did you init?"),
+    ("kv.init('a', z); kv.init('a', z)", "duplicate init of key a"),
+    ("kv.init('a', z); kv.push('a', mx.nd.ones((4, 4)))", "key a: operands shape mismatch from.shape = [4,4] to.shape=[2,3]"),
+    ("kv.init('a', z); kv.pull('a', out=mx.nd.ones((4, 4)))", "key a: operands shape mismatch"),
+    ("kv.init('a', z); kv.push('a', mx.nd.ones((2, 3), dtype='float16'))", "key a is float32, the value is float16"),
+    ("kv.init('a', z); kv.pull('a', out=z.astype('int32'))", "key a is float32, the value is int32"),
+    ("kv.init('a', z); kv.init(3, z)", "Mixed key types are not allowed"),
+    ("kv.init('a', z); kv.row_sparse_pull('a', out=z, row_ids=z)", "Expected row_sparse storage type"),
+    ("kv.init('a', z); kv._send_command_to_servers(5, 'x')", "owner 0: a profiler command of 1 bytes cannot be read"),
+])
+def test_what_is_wrong_is_told_by_the_originals_words(body, message, tmp_path):
+    done = run_python(WRONG.format(kind="dist_sync", body=body), tmp_path)
+    assert done.code == 0 and message in done.out, done.out + done.err
+
+
+def test_asynchronous_stores_need_an_updater(tmp_path):
+    done = run_python(WRONG.format(kind="dist_async", body="kv.init('a', z); kv.push('a', z); kv.pull('a', out=z)"), tmp_path)
+    assert done.code == 0 and "Updater needs to be set for async mode" in done.out, done.out + done.err
+
+
+DIFFERENT = """
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+shape, dtype, name = [((3, 4), 'float32', 'w1'), {other}][kv.rank]
+try:
+    kv.init(name, mx.nd.zeros(shape, dtype=dtype))
+    print('no error')
+except mx.MXNetError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("other, words", [
+    ("((3, 5), 'float32', 'w1')", ["(3,4)", "(3,5)"]),
+    ("((3, 4), 'float16', 'w1')", ["float32", "float16"]),
+    ("((3, 4), 'float32', 'w2')", ["'w1'", "'w2'"]),
+])
+def test_keys_that_differ_between_workers_are_an_error_on_each(other, words, tmp_path):
+    job = run_job(DIFFERENT.format(other=other), tmp_path, 2, 1)
+    for role in job.of("worker"):
+        assert all(word in role.out for word in ["init: key", *words]), job.text()
+
+
+FORKED = """
+import os
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+kv.init('a', mx.nd.ones((2,)))
+mx.nd.waitall()
+child = os.fork()
+if child == 0:
+    code = 1
+    try:
+        kv.push('a', mx.nd.ones((2,)))
+        mx.nd.waitall()
+    except mx.MXNetError as error:
+        code = 0 if f'this store belongs to process {os.getppid()}' in str(error) else 2
+    os._exit(code)
+print('child', os.waitpid(child, 0)[1])
+out = mx.nd.zeros((2,))
+kv.pushpull('a', mx.nd.ones((2,)), out=out)
+print(out.asnumpy().tolist())
+"""
+
+
+def test_a_forked_child_is_told_whose_the_store_is(tmp_path):
+    done = run_python(FORKED, tmp_path)
+    assert done.out.splitlines() == ["child 0", "[1.0, 1.0]"], done.err
+
+
+def test_unequal_numbers_of_servers_are_told(tmp_path):
+    two = {"DMLC_NUM_SERVER": "2"}
+    job = run_job("import mxnet as mx; mx.kv.create('dist_sync')", tmp_path, 1, 1, MXNET_KVSTORE_START_TIMEOUT="2",
+                  each={"worker 0": two, "scheduler": two, "server 0": two})
+    assert all(role.code == 1 and "waited 2 s for 1 of 2 servers; have: " in role.err for role in job.roles), job.text()
+
+
+ENDS = """
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+kv.init('a', mx.nd.ones((2,)))
+if kv.rank == 1:
+    raise ZeroDivisionError('planned')
+out = mx.nd.zeros((2,))
+kv.pushpull('a', mx.nd.ones((2,)), out=out)
+out.wait_to_read()
+"""
+
+
+def test_a_worker_that_ends_with_an_exception_leaves_nobody_waiting(tmp_path):
+    job = run_job(ENDS, tmp_path, 2, 1, seconds=30)
+    assert "planned" in job.text() and "ended by the test" not in job.text(), job.text()
+    assert all(role.code != 0 for role in job.of("worker") + job.of("server")), job.text()
