@@ -5,6 +5,7 @@
 #   make demo            build, train LeNet on digits from Python, and show where its time went
 #   make demo-trace      profile the walk-through of MXNet's guide, from C
 #   make demo-train      profile the training of a network, from C
+#   make demo-distributed  train with several processes, and make one profile of theirs
 #   make demo-embed      profile a program that reads files with several threads
 #   make test            build and run every test                TESTS='word word'  only some
 #   make quick           one build, the tests of what has changed since AGAINST (main); TESTS= likewise
@@ -18,7 +19,7 @@
 #   make deb             Debian packages of the profiler
 #   make format          clang-format;  make clean
 .DEFAULT_GOAL := demo
-.PHONY: demo demo-trace demo-train demo-embed build test quick check check-asan check-tsan check-clang \
+.PHONY: demo demo-trace demo-train demo-distributed demo-embed build test quick check check-asan check-tsan check-clang \
 	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
 	check-types bench bench-explain fuzz browser format \
 	install install-profiler uninstall deb clean
@@ -67,6 +68,13 @@ demo-train:
 	@mkdir -p build/demo
 	build/release/train build/demo
 	build/release/mxprof report build/demo/profile.mxp
+
+# Two workers and two servers; then, where mpirun is, two workers with their owners inside.
+demo-distributed:
+	@$(setup) test
+	@$(call configure_and_build,release,--target mxnet_shared mxprof_command python_core)
+	MXNET_LIBRARY_PATH='$(CURDIR)/build/release' PYTHONPATH=python \
+		.venv/bin/python examples/python/train_distributed.py build/demo/distributed
 
 # A program with no operators in it: threads that read files.
 demo-embed:
