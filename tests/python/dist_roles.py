@@ -3,6 +3,7 @@
 the variables that MXNet's starters set."""
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import time
 from typing import List, NamedTuple
 
-from python_program import _variables
+from python_program import BUILD, _variables
 
 SECONDS = 60  # of one program; the process groups are ended after it
 
@@ -87,3 +88,18 @@ def finish(processes, directory, seconds=SECONDS):
 def run_job(source, directory, workers=2, servers=1, seconds=SECONDS, each=None, **environment):
     """Runs `source` in every process of a program."""
     return finish(start(source, directory, workers, servers, environment, each), directory, seconds)
+
+
+def has_mpi():
+    """Whether programs can be started by mpirun and find each other by it."""
+    return shutil.which("mpirun") is not None and (BUILD / "libmxnet_mpi.so").is_file()
+
+
+def run_mpi(source, directory, workers=2, servers=0, seconds=SECONDS, **environment):
+    """Runs `source` in processes that mxnet-launch starts: one Role for all of them, whose texts are mixed."""
+    command = [sys.executable, "-m", "mxnet.launch", "-n", str(workers), "-s", str(servers), "--allow-run-as-root",
+               "--", sys.executable, "-c", source]
+    process = subprocess.Popen(  # pylint: disable=consider-using-with
+        command, cwd=directory, env=_variables(dict(environment, OMP_NUM_THREADS="1")), text=True,
+        start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return finish({"worker": process}, directory, seconds)

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from dist_roles import run_job
+from dist_roles import has_mpi, run_job, run_mpi
 from python_program import BUILD, SOURCE, run_file, run_python
 
 LENET = """
@@ -51,12 +51,13 @@ def program(store, optimizer="sgd", settings=None, more="", steps=20, changes=Fa
 
 
 def losses_of(text):
-    line, = [line for line in text.splitlines() if line.startswith("losses ")]
-    return ast.literal_eval(line.split(" ", 1)[1])
+    """Of each process whose text is in it."""
+    return [ast.literal_eval(line.split(" ", 1)[1]) for line in text.splitlines() if line.startswith("losses ")]
 
 
-def global_losses(job):
-    parts = [losses_of(role.out) for role in job.check().of("worker")]
+def global_losses(job, workers):
+    parts = [losses for role in job.check().of("worker") for losses in losses_of(role.out)]
+    assert len(parts) == workers, job.text()
     return [sum(step) for step in zip(*parts)]
 
 
@@ -69,7 +70,7 @@ def _alone(tmp_path_factory):
         key = str(sorted(settings.items()))
         if key not in known:
             done = run_python(program("None", **settings), tmp_path_factory.mktemp("alone"), OMP_NUM_THREADS="1")
-            known[key] = losses_of(done.out)
+            known[key], = losses_of(done.out)
         return known[key]
     return of
 
@@ -77,31 +78,38 @@ def _alone(tmp_path_factory):
 @pytest.mark.parametrize("workers, servers", [(2, 1), (2, 2), (4, 1), (4, 2), (2, 0), (4, 0)])
 def test_losses_are_those_of_one_process(workers, servers, alone, tmp_path):
     job = run_job(program("mx.kv.create('dist_sync')"), tmp_path, workers, servers, MXNET_KVSTORE_BIGARRAY_BOUND="1000")
-    assert global_losses(job) == pytest.approx(alone(), abs=1e-5)
+    assert global_losses(job, workers) == pytest.approx(alone(), abs=1e-5)
+
+
+@pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so (scripts/setup build)")
+@pytest.mark.parametrize("workers, servers", [(2, 1), (2, 0), (4, 2), (4, 0)])
+def test_so_are_those_of_processes_that_mpirun_starts(workers, servers, alone, tmp_path):
+    job = run_mpi(program("mx.kv.create('dist_sync')"), tmp_path, workers, servers, MXNET_KVSTORE_BIGARRAY_BOUND="1000")
+    assert global_losses(job, workers) == pytest.approx(alone(), abs=1e-5)
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_so_are_those_of_other_optimizers(optimizer, alone, tmp_path):
     settings = {"optimizer": optimizer, "settings": {"learning_rate": 0.002, "wd": 1e-4}}
     job = run_job(program("mx.kv.create('dist_device_sync')", **settings), tmp_path, 2, 1)
-    assert global_losses(job) == pytest.approx(alone(**settings), abs=1e-5)
+    assert global_losses(job, 2) == pytest.approx(alone(**settings), abs=1e-5)
 
 
 def test_so_are_those_of_updates_on_workers(alone, tmp_path):
     job = run_job(program("mx.kv.create('dist_sync')", more=", update_on_kvstore=False"), tmp_path, 2, 1)
-    assert global_losses(job) == pytest.approx(alone(), abs=1e-5)
+    assert global_losses(job, 2) == pytest.approx(alone(), abs=1e-5)
 
 
 def test_a_learning_rate_that_changes_reaches_the_servers(alone, tmp_path):
     job = run_job(program("mx.kv.create('dist_sync')", changes=True), tmp_path, 2, 1)
-    assert global_losses(job) == pytest.approx(alone(changes=True), abs=1e-5)
+    assert global_losses(job, 2) == pytest.approx(alone(changes=True), abs=1e-5)
     assert alone(changes=True) != pytest.approx(alone(), abs=1e-4)
 
 
 @pytest.mark.parametrize("servers", [0, 1])
 def test_asynchronous_training_learns(servers, tmp_path):
     job = run_job(program("mx.kv.create('dist_async')", settings={"learning_rate": 0.05}, steps=60), tmp_path, 2, servers)
-    losses = global_losses(job)
+    losses = global_losses(job, 2)
     assert sum(losses[-10:]) < 0.5 * sum(losses[:10]), losses
 
 
@@ -135,7 +143,7 @@ def test_modules_start_from_the_weights_of_worker_0_and_stay_alike(tmp_path):
     each = {"worker 1": {"SEED": "5"}}
     source = MODULE.format(seed="int(__import__('os').environ.get('SEED', 3))", store="mx.kv.create('dist_sync')")
     job = run_job(source, tmp_path, 2, 1, each=each).check()
-    first, second = [losses_of(role.out) for role in job.of("worker")]
+    first, second = [losses for role in job.of("worker") for losses in losses_of(role.out)]
     assert first == second
 
 

@@ -136,9 +136,9 @@ def test_a_forked_child_is_told_whose_the_store_is(tmp_path):
 
 def test_unequal_numbers_of_servers_are_told(tmp_path):
     two = {"DMLC_NUM_SERVER": "2"}
-    job = run_job("import mxnet as mx; mx.kv.create('dist_sync')", tmp_path, 1, 1, MXNET_KVSTORE_START_TIMEOUT="2",
+    job = run_job("import mxnet as mx; mx.kv.create('dist_sync')", tmp_path, 1, 1, MXNET_KVSTORE_START_TIMEOUT="8",
                   each={"worker 0": two, "scheduler": two, "server 0": two})
-    assert all(role.code == 1 and "waited 2 s for 1 of 2 servers; have: " in role.err for role in job.roles), job.text()
+    assert all(role.code == 1 and "waited 8 s for 1 of 2 servers; have: " in role.err for role in job.roles), job.text()
 
 
 ENDS = """
