@@ -110,6 +110,9 @@ int mxn_dist_serve(mxn_dist *dist);
 void mxn_dist_fail(mxn_dist *dist, const char *text);
 // The text it failed with, null if it did not. Lives as long as the node.
 const char *mxn_dist_failure(const mxn_dist *dist);
+// Whether calls may be made: MXP_ESTATE as every call of a node that is closed, has failed, or is
+// another process's.
+int mxn_dist_check(mxn_dist *dist);
 // What this process waits for, for messages: `push of key 'w1', round 812`; "" for nothing.
 void mxn_dist_doing(mxn_dist *dist, char *text, uint64_t size);
 

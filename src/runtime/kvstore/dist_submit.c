@@ -30,6 +30,17 @@ static int check_state_locked(const mxn_dist *dist)
                                            : mxp__fail(MXP_ESTATE, "this store was closed");
 }
 
+int mxn_dist_check(mxn_dist *dist)
+{
+    int error = mxn__dist_check_process(dist);
+    if (error == MXP_OK) {
+        mxp__lock(&dist->lock);
+        error = check_state_locked(dist);
+        mxp__unlock(&dist->lock);
+    }
+    return error;
+}
+
 // ---- operations --------------------------------------------------------------------------------
 static mxn_dist_key *find_locked(const mxn_dist *dist, uint16_t store, uint32_t key)
 {

@@ -35,7 +35,7 @@ static bool is_worker(const mxn_dist *dist)
 static int check_worker(mxn_kvstore *store)
 {
     return is_worker(worker_of(store)->dist)
-               ? MXP_OK
+               ? mxn_dist_check(worker_of(store)->dist)
                : mxp__fail(MXP_ESTATE, "this process is no worker: it has no values of its own");
 }
 
