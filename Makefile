@@ -75,6 +75,10 @@ demo-distributed:
 	@$(call configure_and_build,release,--target mxnet_shared mxprof_command python_core)
 	MXNET_LIBRARY_PATH='$(CURDIR)/build/release' PYTHONPATH=python \
 		.venv/bin/python examples/python/train_distributed.py build/demo/distributed
+	@if command -v mpirun > /dev/null && [ -e build/release/libmxnet_mpi.so ]; then \
+		MXNET_LIBRARY_PATH='$(CURDIR)/build/release' PYTHONPATH=python .venv/bin/python \
+			examples/python/train_distributed.py build/demo/mpi --mpi --servers 0; \
+	else echo "mpirun is not here (apt install openmpi-bin libopenmpi-dev): two workers without servers are left out"; fi
 
 # A program with no operators in it: threads that read files.
 demo-embed:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains LeNet on drawn digits with several processes, profiles all of them, and makes one profile of theirs.
 
-    python train_distributed.py [DIRECTORY] [--workers N] [--servers N] [--steps N]
+    python train_distributed.py [DIRECTORY] [--workers N] [--servers N] [--steps N] [--mpi]
     mpirun -n 2 python train_distributed.py DIRECTORY --join
 
-The first starts a scheduler, the servers and the workers on this machine, as MXNet's starters do; without servers
-each worker holds its part of the weights. The second is what a starter runs: a worker, by the variables it finds.
+The first starts a scheduler, the servers and the workers on this machine, as MXNet's starters do, or with --mpi by
+mxnet-launch; without servers each worker holds its part of the weights. The second is what a starter runs: a
+worker, or a server, by the variables it finds.
 Leaves DIRECTORY/worker0.mxp, rank0_server.mxp and so on, and profile.mxp, all of them on one clock.
 """
 import argparse
@@ -25,6 +26,7 @@ def options():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--servers", type=int, default=2)
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--mpi", action="store_true", help="start them by mpirun")
     parser.add_argument("--join", action="store_true", help="be one process of a job that was started already")
     return parser.parse_args()
 
@@ -78,13 +80,17 @@ def train(directory, steps):
 
 
 # ---- the whole job ---------------------------------------------------------------------------------
-def start(directory, workers, servers, steps):
+def start_by_mpi(command, workers, servers):
+    return [subprocess.call([sys.executable, "-m", "mxnet.launch", "-n", str(workers), "-s", str(servers),
+                             "--allow-run-as-root", "--", *command])]
+
+
+def start(command, workers, servers):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     shared = dict(os.environ, DMLC_PS_ROOT_URI="127.0.0.1", DMLC_PS_ROOT_PORT=str(port),
                   DMLC_NUM_WORKER=str(workers), DMLC_NUM_SERVER=str(servers))
-    command = [sys.executable, __file__, str(directory), "--join", "--steps", str(steps)]
     processes = [subprocess.Popen(command, env=dict(shared, DMLC_ROLE=role))
                  for role, count in (("scheduler", 1), ("server", servers), ("worker", workers)) for _ in range(count)]
     return [process.wait() for process in processes]
@@ -111,7 +117,8 @@ def main():
         return 0
     for old in directory.glob("*.mxp"):
         old.unlink()
-    codes = start(directory, chosen.workers, chosen.servers, chosen.steps)
+    command = [sys.executable, __file__, str(directory), "--join", "--steps", str(chosen.steps)]
+    codes = (start_by_mpi if chosen.mpi else start)(command, chosen.workers, chosen.servers)
     if any(codes):
         return next(code for code in codes if code)
     explain(directory)

@@ -163,3 +163,12 @@ def test_the_batch_of_one_worker_is_told_once(tmp_path):
     assert sorted(told) == [0, 1], job.text()
     right = run_job(program("mx.kv.create('dist_sync')", steps=3), tmp_path, 2, 0).check()
     assert "batch of one worker" not in right.text()
+
+
+@pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so (scripts/setup build)")
+def test_so_does_the_example_that_mpirun_starts(tmp_path):
+    done = run_file([str(SOURCE / "examples/python/train_distributed.py"), str(tmp_path), "--mpi", "--servers", "0"],
+                    tmp_path, 110, MXNET_LIBRARY_PATH=str(BUILD))
+    assert done.code == 0, done.err
+    assert {path.name for path in tmp_path.glob("*.mxp")} == {"profile.mxp", "worker0.mxp", "worker1.mxp"}
+    assert done.err.count("owners of this store are inside the workers") == 1

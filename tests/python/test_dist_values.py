@@ -157,3 +157,31 @@ def test_a_worker_that_ends_with_an_exception_leaves_nobody_waiting(tmp_path):
     job = run_job(ENDS, tmp_path, 2, 1, seconds=30)
     assert "planned" in job.text() and "ended by the test" not in job.text(), job.text()
     assert all(role.code != 0 for role in job.of("worker") + job.of("server")), job.text()
+
+
+ORDER = """
+import numpy as np
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+SIZE, STEPS = 1 << 20, 12
+kv.init('big', mx.nd.zeros((SIZE,)))
+gradient, out = mx.nd.zeros((SIZE,)), mx.nd.zeros((SIZE,))
+seen = []
+for step in range(1, STEPS + 1):
+    gradient[:] = step          # backward of the next step writes where the push before still reads
+    kv.push('big', gradient)
+    gradient[:] = -1000
+    kv.pull('big', out=out)
+    seen.append(out.sum())      # before the next pull writes it
+    kv.pushpull('big', gradient, out=gradient)
+    gradient += 1               # after both
+assert [int(one.asscalar()) for one in seen] == [kv.num_workers * SIZE * step for step in range(1, STEPS + 1)]
+assert (gradient.asnumpy() == 1 - 1000 * kv.num_workers).all()
+print('done')
+"""
+
+
+@pytest.mark.parametrize("servers", [0, 1])
+def test_the_engine_keeps_the_order_of_a_program(servers, tmp_path):
+    job = run_job(ORDER, tmp_path, 2, servers).check()
+    assert [role.out for role in job.of("worker")] == ["done\n"] * 2
