@@ -3,6 +3,7 @@
 for every registered optimizer; and what they cannot, Python's make where that is allowed."""
 import pytest
 
+from dist_roles import run_job
 from python_program import run_python
 from test_optimizer_texts import CASES, OPTIMIZERS
 
@@ -172,6 +173,46 @@ def test_states_come_back_from_files(tmp_path):
     again = STATES.replace("mx.nd.ones((2, 3))", f"mx.nd.array({begin})", 1)
     loaded = run_python(again.format(name="adam", body=LOADS), tmp_path)
     assert loaded.code == 0 and loaded.out.splitlines()[-1].split("]]")[0] == wanted.split("]]")[0], loaded.err
+
+
+SPLIT = """
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+kv.set_optimizer(mx.optimizer.create('adam', learning_rate=0.1))
+kv.init(['big', 'small', 'idle'], [mx.nd.ones((41, 30)), mx.nd.ones((3,)), mx.nd.ones((4,))])
+outs = [mx.nd.zeros((41, 30)), mx.nd.zeros((3,))]
+def step():
+    for key, out in zip(['big', 'small'], outs):
+        kv.pushpull(key, mx.nd.ones_like(out) * (kv.rank + 1), out=out)
+    kv.barrier()
+step()
+kv.save_optimizer_states('a')
+step()
+kv.load_optimizer_states('a')
+kv.save_optimizer_states('b')     # nothing was updated since
+kv.barrier()
+kv.pushpull('small', mx.nd.ones_like(outs[1]), out=outs[1])
+kv.barrier()
+kv.save_optimizer_states('c')     # 'small' was, on one owner
+kv.barrier()
+if kv.rank == 0:
+    a, b, c = [mx.nd.load(name) for name in 'abc']
+    def of(arrays, key):
+        title, = [name for name in arrays if name.endswith(' str ' + key)]
+        place = title.split()[1]
+        return [arrays[title].asnumpy().tolist()] + [arrays[f'{place}.{i}'].asnumpy().tolist() for i in range(2)]
+    assert sorted(name.split(' str ')[1] for name in a if name.startswith('key ')) == ['big', 'small']
+    assert of(a, 'big') == of(b, 'big') == of(c, 'big') and of(a, 'small') == of(b, 'small') != of(c, 'small')
+    assert of(a, 'big')[0] == [1, 0] and of(c, 'small')[0] == [2, 0]
+    assert len(of(a, 'big')[1]) == 41
+    print('alike')
+"""
+
+
+@pytest.mark.parametrize("servers", [0, 1, 2])
+def test_states_of_parts_are_put_together(servers, tmp_path):
+    job = run_job(SPLIT, tmp_path, 2, servers, MXNET_KVSTORE_BIGARRAY_BOUND="1000").check()
+    assert sorted(role.out for role in job.of("worker")) == ["", "alike\n"]
 
 
 @pytest.mark.parametrize("body, message", [

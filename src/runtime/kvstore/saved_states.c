@@ -8,7 +8,7 @@
 #include "base/fail.h"
 
 typedef struct head {
-    uint32_t magic, key_bytes, updates, copy_first, arrays, unused;
+    uint32_t magic, key_bytes, updates, copy_first, arrays, is_unused;
     uint64_t first;
 } head;
 
@@ -21,6 +21,7 @@ int mxn__kv_saved_write(const mxn_kv_saved *saved, mxp_strbuf *bytes)
                      .updates = saved->updates,
                      .copy_first = saved->copy_first,
                      .arrays = saved->count,
+                     .is_unused = saved->is_unused,
                      .first = saved->first};
     mxp_strbuf array = {0};
     int error = MXP_OK;
@@ -97,6 +98,7 @@ static int read_one(reader *r, mxn_kv_saved *saved)
     (void)take(r, saved->key, of.key_bytes);
     saved->updates = of.updates;
     saved->copy_first = of.copy_first != 0;
+    saved->is_unused = of.is_unused != 0;
     saved->first = of.first;
     return read_arrays(r, of.arrays, saved);
 }

@@ -14,6 +14,8 @@ typedef struct mxn_kv_saved {
     char *key;
     uint32_t updates;
     bool copy_first;  // the first array is a float32 copy of the weight
+    bool
+        is_unused;  // loaded, of the whole key, and not updated since: what was updated counts more
     uint64_t first;  // of the part's elements, within the key
     uint32_t count;
     mxn_array *arrays[MXN_KV_SAVED_ARRAYS];

@@ -63,58 +63,78 @@ static const char *text_of(const mxn_kv_entry *entry, char number[16])
     return entry->text != NULL ? entry->text : number;
 }
 
+// Values of a key that are put together.
+typedef struct joint {
+    const char *key;
+    uint64_t elements, there;  // how many there are to be, and are
+    int dtype;
+    char *values;  // null: none yet
+} joint;
+
+static uint64_t joint_bytes(const joint *of)
+{
+    return of->values == NULL ? 0 : of->elements * mxn_dtype_size(of->dtype) + 1;
+}
+
+static int add_part(joint *to, const mxn_kv_saved *part, uint32_t place)
+{
+    mxn_array *array = place < part->count ? part->arrays[place] : NULL;
+    const uint64_t size = array == NULL ? 0 : mxn_array_size(array);
+    if (array == NULL || (to->values != NULL && to->dtype != array->dtype) ||
+        part->first > to->elements || size > to->elements - part->first) {
+        return mxp__fail(MXP_EFORMAT, "key %s: its owners have other kinds of states", to->key);
+    }
+    if (to->values == NULL) {
+        to->dtype = array->dtype;
+        to->values = mxp__alloc(to->elements * mxn_dtype_size(to->dtype) + 1);
+    }
+    if (to->values == NULL) {
+        return mxp__fail_memory("the states of a key");
+    }
+    to->there = part->is_unused ? to->elements : to->there + size;
+    return mxn_array_copy_out(array, to->values + part->first * mxn_dtype_size(to->dtype), size);
+}
+
+// What nobody has updated first; what was updated since goes over it.
+static int add_parts(joint *to, const mxn_kv_saved_list *parts, uint32_t place, bool are_unused)
+{
+    int error = MXP_OK;
+    for (uint32_t i = 0; error == MXP_OK && i < parts->count; i++) {
+        const mxn_kv_saved *part = &parts->items[i];
+        if (part->is_unused == are_unused && strcmp(part->key, to->key) == 0) {
+            error = add_part(to, part, place);
+        }
+    }
+    return error;
+}
+
 // Copies the parts' values into one array of the key's shape. MXP_EFORMAT: not all are there.
 static int join(const mxn_kv_saved_list *parts, const char *key, uint32_t place,
                 const mxn_shape *shape, mxn_array **whole)
 {
-    const uint64_t elements = mxn_shape_size(shape);
-    int dtype = MXN_DTYPE_NONE;
-    char *values = NULL;
-    uint64_t there = 0, bytes = 0;
-    int error = MXP_OK;
-    for (uint32_t i = 0; error == MXP_OK && i < parts->count; i++) {
-        const mxn_kv_saved *part = &parts->items[i];
-        if (strcmp(part->key, key) != 0) {
-            continue;
-        }
-        mxn_array *array = place < part->count ? part->arrays[place] : NULL;
-        const uint64_t size = array == NULL ? 0 : mxn_array_size(array);
-        if (array == NULL || (dtype != MXN_DTYPE_NONE && dtype != array->dtype) ||
-            part->first > elements || size > elements - part->first) {
-            error = mxp__fail(MXP_EFORMAT, "key %s: its owners have other kinds of states", key);
-            break;
-        }
-        if (values == NULL) {
-            dtype = array->dtype;
-            bytes = elements * mxn_dtype_size(dtype);
-            values = mxp__alloc(bytes + 1);
-            error = values == NULL ? mxp__fail_memory("the states of a key") : MXP_OK;
-        }
-        if (error == MXP_OK) {
-            error = mxn_array_copy_out(array, values + part->first * mxn_dtype_size(dtype), size);
-            there += size;
-        }
-    }
-    if (error == MXP_OK && there != elements) {
+    joint to = {.key = key, .elements = mxn_shape_size(shape)};
+    int error = add_parts(&to, parts, place, true);
+    error = error == MXP_OK ? add_parts(&to, parts, place, false) : error;
+    if (error == MXP_OK && to.there < to.elements) {
         error = mxp__fail(MXP_EFORMAT, "key %s: states of %llu of %llu elements", key,
-                          (unsigned long long)there, (unsigned long long)elements);
+                          (unsigned long long)to.there, (unsigned long long)to.elements);
     }
     if (error == MXP_OK) {
-        error = mxn_array_new(shape, dtype, (mxn_context){MXN_CPU, 0}, NULL, false, whole);
-        error = error == MXP_OK ? mxn_array_copy_in(*whole, values, elements) : error;
+        error = mxn_array_new(shape, to.dtype, (mxn_context){MXN_CPU, 0}, NULL, false, whole);
+        error = error == MXP_OK ? mxn_array_copy_in(*whole, to.values, to.elements) : error;
     }
-    mxp__free(values, values == NULL ? 0 : bytes + 1);
+    mxp__free(to.values, joint_bytes(&to));
     return error;
 }
 
+// One that was updated, if there is one. Null: none of this key.
 static const mxn_kv_saved *first_part(const mxn_kv_saved_list *parts, const char *key)
 {
-    for (uint32_t i = 0; i < parts->count; i++) {
-        if (strcmp(parts->items[i].key, key) == 0) {
-            return &parts->items[i];
-        }
+    const mxn_kv_saved *found = NULL;
+    for (uint32_t i = 0; i < parts->count && (found == NULL || found->is_unused); i++) {
+        found = strcmp(parts->items[i].key, key) == 0 ? &parts->items[i] : found;
     }
-    return NULL;
+    return found;
 }
 
 static void array_name(char *name, uint32_t place, uint32_t array, bool behind_copy)

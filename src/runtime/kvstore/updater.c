@@ -290,6 +290,11 @@ int mxn__kv_updater_save(mxn_kv_updater *updater, mxp_strbuf *bytes)
          at = at->next) {
         error = at->is_made ? save_state(updater, at, bytes) : MXP_OK;
     }
+    for (uint32_t i = 0; error == MXP_OK && i < updater->loaded.count; i++) {
+        mxn_kv_saved *loaded = &updater->loaded.items[i];
+        loaded->is_unused = mxn__kv_state_find(&updater->states, loaded->key) == NULL;
+        error = loaded->is_unused ? mxn__kv_saved_write(loaded, bytes) : MXP_OK;
+    }
     return error;
 }
 
