@@ -185,3 +185,45 @@ print('done')
 def test_the_engine_keeps_the_order_of_a_program(servers, tmp_path):
     job = run_job(ORDER, tmp_path, 2, servers).check()
     assert [role.out for role in job.of("worker")] == ["done\n"] * 2
+
+
+TYPES = """
+import numpy as np
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+for dtype in ('float16', 'float64', 'int32', 'int64', 'uint8', 'int8'):
+    kv.init(dtype, mx.nd.zeros((3, 5), dtype=dtype))
+    out = mx.nd.zeros((3, 5), dtype=dtype)
+    value = np.arange(15).reshape(3, 5) * 3 + kv.rank
+    kv.pushpull(dtype, mx.nd.array(value, dtype=dtype), out=out)
+    wanted = sum((np.arange(15).reshape(3, 5) * 3 + rank).astype(dtype) for rank in range(kv.num_workers))
+    assert out.dtype == np.dtype(dtype) and np.array_equal(out.asnumpy(), wanted.astype(dtype)), (dtype, out)
+print('done')
+"""
+
+
+@pytest.mark.parametrize("engine", ["ThreadedEnginePerDevice", "NaiveEngine"])
+def test_sums_of_every_type(engine, tmp_path):
+    job = run_job(TYPES, tmp_path, 2, 1, MXNET_ENGINE_TYPE=engine).check()
+    assert [role.out for role in job.of("worker")] == ["done\n"] * 2
+
+
+INSIDE = """
+import os
+import mxnet as mx
+from mxnet import profiler
+kv = mx.kv.create('dist_sync')
+kv.init('a', mx.nd.ones((2,)))
+for _ in range(2):
+    profiler.set_config(filename='server.json', profile_process='server')
+    profiler.set_state('run', profile_process='server')
+    profiler.dump(profile_process='server')
+kv.barrier()
+print(os.listdir('.'))
+"""
+
+
+def test_owners_inside_workers_have_no_profiles_of_their_own(tmp_path):
+    job = run_job(INSIDE, tmp_path, 2, 0).check()
+    assert [role.out for role in job.of("worker")] == ["[]\n"] * 2
+    assert job.text().count("the owners of this store are inside the workers") == 1
