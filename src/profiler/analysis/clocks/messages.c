@@ -25,6 +25,8 @@ typedef struct walker {
     mxp_record_range range;  // of `next`, if there is one
     int64_t begin_ns;
     bool is_done;
+    bool *is_message;  // by name id
+    uint32_t name_count;
 } walker;
 
 typedef struct search {
@@ -68,10 +70,18 @@ bool mxp__is_message_name(const mxp_source *source, uint32_t name)
     return strcmp(source->name(source, category).text, MXP__MESSAGE_CATEGORY) == 0;
 }
 
-static bool is_message(const mxp_source *source, const mxp_event *event)
+// By name id, once for each process.
+static int find_names(walker *of)
 {
-    return event->kind == MXP_KIND_FLOW && event->phase != MXP_FLOW_STEP &&
-           mxp__is_message_name(source, event->name);
+    of->name_count = of->source->name_count;
+    of->is_message = mxp__alloc(of->name_count * sizeof *of->is_message);
+    if (of->is_message == NULL && of->name_count > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (uint32_t id = 0; id < of->name_count; id++) {
+        of->is_message[id] = mxp__is_message_name(of->source, id);
+    }
+    return MXP_OK;
 }
 
 static int meet(search *self, const pending_end *one, const pending_end *other)
@@ -111,21 +121,38 @@ static int take(search *self, const pending_end *now)
     return MXP_OK;
 }
 
+static int take_point(search *self, const walker *of, mxp_decoder *decoder, const uint64_t *words)
+{
+    const uint32_t name = (uint32_t)words[1], phase = (uint32_t)(words[1] >> 32) & 0xff;
+    const bool is_end = phase == MXP_FLOW_START || phase == MXP_FLOW_END;
+    if (name >= of->name_count || !of->is_message[name] || !is_end || words[2] == UINT64_MAX) {
+        return MXP_OK;
+    }
+    const uint64_t ticks = mxp__decoder_widen(decoder, words[0] >> 16);
+    const pending_end now = {.key = words[2] + 1,
+                             .ticks = ticks,
+                             .ns = mxp__timebase_ns(of->source->timebase, ticks),
+                             .process = (uint32_t)(of - self->walkers),
+                             .is_start = phase == MXP_FLOW_START};
+    return take(self, &now);
+}
+
+// Only flows are decoded. A record whose length cannot be ends the range.
 static int read_range(search *self, walker *of)
 {
     mxp_decoder decoder;
-    mxp_event event;
     int error = MXP_OK;
     mxp__decoder_begin(&decoder, of->source->timebase, &of->range);
-    while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
-        if (is_message(of->source, &event) && event.value.u64 != UINT64_MAX) {
-            const pending_end now = {.key = event.value.u64 + 1,
-                                     .ticks = event.begin_ticks,
-                                     .ns = event.begin_ns,
-                                     .process = (uint32_t)(of - self->walkers),
-                                     .is_start = event.phase == MXP_FLOW_START};
-            error = take(self, &now);
+    const uint64_t *at = of->range.words, *end = of->range.end;
+    while (error == MXP_OK && end - at >= 2) {
+        const size_t words = 2 * (size_t)(at[0] >> 8 & 0xff);
+        if (words == 0 || words > (size_t)(end - at)) {
+            break;
         }
+        if ((at[0] & 0xff) == MXP_KIND_FLOW && words >= 4) {
+            error = take_point(self, of, &decoder, at);
+        }
+        at += words;
     }
     of->next++;
     look_ahead(of);
@@ -145,17 +172,22 @@ int mxp__messages_each(mxp_source *const *processes, size_t count, mxp_message_v
     if (self.walkers == NULL) {
         return mxp__fail_memory(memory_for);
     }
-    for (size_t i = 0; i < count; i++) {
+    int error = MXP_OK;
+    for (size_t i = 0; i < count && error == MXP_OK; i++) {
         self.walkers[i].source = processes[i];
+        error = find_names(&self.walkers[i]);
         look_ahead(&self.walkers[i]);
     }
-    int error = MXP_OK;
     walker *next;
     while (error == MXP_OK && (next = first_walker(&self)) != NULL) {
         error = read_range(&self, next);
     }
     counts->ends += self.pending.count;
     mxp__id_map_fini(&self.pending);
+    for (size_t i = 0; i < count; i++) {
+        mxp__free(self.walkers[i].is_message,
+                  self.walkers[i].name_count * sizeof *self.walkers[i].is_message);
+    }
     mxp__free(self.walkers, count * sizeof(walker));
     return error;
 }
