@@ -5,7 +5,9 @@ import math
 import os
 import pathlib
 import random
+import struct
 import subprocess
+import sys
 
 import native_file
 import pytest
@@ -245,6 +247,87 @@ def test_a_file_of_another_length_is_damaged_and_the_rest_is_read(tmp_path):
     (tmp_path / "job" / "b.mxp").write_bytes(native_file.NativeFile.to_bytes(file))
     result = mxprof("merge", tmp_path / "job", "-o", tmp_path / "out.mxp", code=1)
     assert "cuts of a clock that are cut short" in result.stderr
+
+
+# A process of a job: number 0 answers on its standard streams, the other one asks, and tells what it knows.
+PROCESS = """
+import ctypes, os, struct, sys, time
+lib = ctypes.CDLL(sys.argv[1])
+lib.mxp_clock_read.restype = lib.mxp_begin.restype = lib.mxp_session_get.restype = ctypes.c_uint64
+rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
+session = ctypes.c_void_p(lib.mxp_session_get())
+keys = (ctypes.c_char_p * 2)(b"native_filename", b"filename")
+values = (ctypes.c_char_p * 2)(os.fsencode(sys.argv[2]), b"/dev/null")
+assert lib.mxp_session_configure_pairs(session, 2, keys, values) == 0
+lib.mxp_session_run(session)
+name = lib.mxp_intern(b"app", b"work", 1, 0)
+raw = lib.mxp_clock_read  # MXPROF_CLOCK=raw: ticks are that clock's
+cuts = []
+def ask():
+    sent = raw()
+    sys.stdout.buffer.write(b"?"); sys.stdout.buffer.flush()
+    heard, answered = struct.unpack("=QQ", sys.stdin.buffer.read(16))
+    back = raw()
+    room = int((back - sent) * (0.5 + 2e-4)) + 2
+    cuts.append(struct.pack("=QQQII", sent + (back - sent) // 2, answered - room, heard + room, 1, 0))
+def answer():
+    assert sys.stdin.buffer.read(1) == b"?"
+    heard = raw()
+    sys.stdout.buffer.write(struct.pack("=QQ", heard, raw())); sys.stdout.buffer.flush()
+for burst in range(3):
+    lib.mxp_end(name, ctypes.c_uint64(lib.mxp_begin(16, name)))
+    for _ in range(8):
+        ask() if rank else answer()
+    time.sleep(0.02)
+is_shifted = rank and "MXPROF_TEST_CLOCK" in os.environ
+owner = struct.pack("=QIIII40s64s", 5, 1, rank, rank, 1 if is_shifted else 0, b"boot", b"n")
+assert lib.mxp_clock_cuts(owner, b"".join(cuts), ctypes.c_size_t(len(cuts))) == 0
+lib.mxp_session_stop(session)
+assert lib.mxp_session_dump(session, 1) == 0
+"""
+
+
+def first_raw(path):
+    """CLOCK_MONOTONIC_RAW at the first point of a file's last CLOCK."""
+    data, at, found = path.read_bytes(), 64, None
+    while at + 32 <= len(data):
+        _, kind, _, length, _, _ = struct.unpack_from("=IHHQQQ", data, at)
+        found = struct.unpack_from("=Q", data, at + 32 + 40 + 16)[0] if kind == 4 else found
+        at += length
+    return found
+
+
+def test_a_clock_that_is_shifted_beneath_the_library_is_found(tmp_path):
+    """With real clocks, processes and files: what was put in is found within what is stated."""
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", tmp_path / "shifted.so",
+                    pathlib.Path(__file__).with_name("shifted_clock.c")], check=True)
+    library = pathlib.Path(os.environ["MXPROF_BUILD"]).resolve() / "libmxprof.so"
+    draw = random.Random(17)
+    for run in range(8):
+        shift, skew = draw.randrange(-10 * S, 10 * S), draw.randrange(-200_000, 200_000)
+        folder = tmp_path / str(run)
+        folder.mkdir()
+        ends = [os.pipe(), os.pipe()]
+        ranks = []
+        for rank in range(2):
+            environment = {**os.environ, "LD_PRELOAD": str(tmp_path / "shifted.so"), "MXPROF_CLOCK": "raw",
+                           "MXPROF_TEST_CLOCK": f"1:{shift}:{skew}", "OMPI_COMM_WORLD_RANK": str(rank)}
+            ranks.append(subprocess.Popen(
+                [sys.executable, "-c", PROCESS, library, folder / f"{rank}.mxp"], env=environment,
+                stdin=ends[rank][0], stdout=ends[1 - rank][1]))
+        assert [rank.wait(60) for rank in ranks] == [0, 0]
+        for pair in ends:
+            os.close(pair[0])
+            os.close(pair[1])
+        found, _ = clocks_of(folder)
+        clock = found["worker 1"]
+        own = first_raw(folder / "1.mxp")
+        truth = (own - shift) * 1_000_000_000 // (1_000_000_000 + skew) - own
+        assert clock["known_by"] == "cuts" and clock["is_test"]
+        assert abs(clock["behind_ns"] - truth) <= clock["doubt_ns"][0]
+        slack = (clock["doubt_ns"][0] + clock["doubt_ns"][2]) / 0.04 / S * 1e6
+        assert abs(clock["skew_ppm"] + skew / 1000) <= slack + 0.1
+        assert max(clock["doubt_ns"]) < 5 * MS
 
 
 def test_the_generator_writes_a_job(tmp_path):

@@ -219,12 +219,21 @@ static uint32_t flow_track(const mxp_packets *packets, const mxp_event *event)
                : mxp__process_track();
 }
 
+// Messages between the processes of a job have ids of the job.
+static bool is_message(const mxp_source *source, uint32_t name)
+{
+    const uint32_t category = source->name(source, name).category;
+    return strcmp(source->name(source, category).text, "communication") == 0;
+}
+
 static void put_flow(mxp_packets *packets, const mxp_event *event)
 {
     uint32_t track = flow_track(packets, event);
     mxp_packet packet = mxp__packet_event(packets, MXP__EVENT_INSTANT, track, event->begin_ns);
     mxp__packet_name(packets, event->name);
-    put_flow_id(packets, event->phase == MXP_FLOW_END ? LAST_OF_FLOW : FLOW, event->value.u64);
+    const uint64_t own = is_message(packets->source, event->name) ? packets->base : 0;
+    put_flow_id(packets, event->phase == MXP_FLOW_END ? LAST_OF_FLOW : FLOW,
+                event->value.u64 ^ own);
     mxp__packet_end(packets, packet);
 }
 
