@@ -195,10 +195,10 @@ static int take_processes(const mxp_command *self, const explain_options *option
     return error == MXP_OK ? code : mxp__input_end(input, code_of(self, error));
 }
 
-int mxp__explain_view_take(mxp_source *source, uint64_t limit_bytes, mxp_explain_view *view)
+int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish, uint64_t limit_bytes,
+                           mxp_explain_view *view)
 {
     const explain_options options = {.window.limit_bytes = limit_bytes};
-    const mxp_choice_wish usual = {0};
     mxp_source *process;
     int error = begin_view(view, source);
     for (size_t i = 0; error == MXP_OK; i++) {
@@ -212,7 +212,7 @@ int mxp__explain_view_take(mxp_source *source, uint64_t limit_bytes, mxp_explain
         if (error != MXP_OK) {
             break;
         }
-        error = mxp__choice_make(&steps, &usual, &choice);
+        error = mxp__choice_make(&steps, wish, &choice);
         if (error != MXP_OK) {
             mxp__steps_fini(&steps);
             break;

@@ -34,9 +34,11 @@ typedef struct mxp_explain_view {
 // Adds a process. Takes steps and choice, also on errors. MXP_ENOMEM, or an error of the source.
 int mxp__explain_view_add(mxp_explain_view *view, mxp_source *process, mxp_steps *steps,
                           mxp_choice *choice, uint64_t limit_bytes);
-// All processes of a source as `mxprof explain` takes them without options but --memory; the view has its file
-// and notes already. MXP_ENOTSUP, with the reason: there is nothing to say. As above.
-int mxp__explain_view_take(mxp_source *source, uint64_t limit_bytes, mxp_explain_view *view);
+// All processes of a source as `mxprof explain` takes them; the view has its file, notes and chosen
+// steps in words already. MXP_ENOTSUP, with the reason: there is nothing to say. MXP_EINVAL: there
+// are no such steps. Else as above.
+int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish, uint64_t limit_bytes,
+                           mxp_explain_view *view);
 // After all processes were added.
 int mxp__explain_view_pair(mxp_explain_view *view);
 void mxp__explain_view_fini(mxp_explain_view *view);

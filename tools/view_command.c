@@ -31,6 +31,8 @@ static const char help[] =
     "                     large it is. What is left out first are short spans of steps that are\n"
     "                     neither slowest, median, first nor last; tables stay those of "
     "everything\n"
+    "  --verdict N|A:B    steps of which verdict and tables are, as --step of explain and report;\n"
+    "                     else whole ones without the slow first ones\n"
     "  --memory MIB       how much a window of steps may take (default 1024), as of explain\n"
     "  --anonymous        without host, command and paths of the program\n"
     "  --page-assets DIR  takes scripts and style of the page from there, to work on them\n"
@@ -72,8 +74,9 @@ static int check(const mxp_command *self, mxp_view_wish *wish)
         return mxp__usage_error(self, "--size takes bytes as 32M or 500k, or none, not '%s'",
                                 wish->size);
     }
-    const int code = mxp__count_option(self, "--memory", wish->memory, &mib);
+    int code = mxp__count_option(self, "--memory", wish->memory, &mib);
     wish->memory_bytes = mib > 0 ? (uint64_t)mib << 20 : wish->memory_bytes;
+    code = code >= 0 ? code : mxp__selection_check(self, &wish->verdict);
     return code >= 0 ? code : mxp__selection_check(self, &wish->selection);
 }
 
@@ -237,6 +240,7 @@ static int view_input(const mxp_command *self, mxp_view *view)
     static const mxp_screen screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
     view->report_wish = (mxp_report_wish){.key = -1,
                                           .json = true,
+                                          .selection = view->wish->verdict,
                                           .leaves_steps_out = true,
                                           .memory_bytes = view->wish->memory_bytes,
                                           .screen = screen};
@@ -291,6 +295,7 @@ static int run(const mxp_command *self, int count, char **arguments)
         {.name = "--with", .text = &wish.other},
         {.name = "--size", .text = &wish.size},
         {.name = "--memory", .text = &wish.memory},
+        {.name = "--verdict", .text = &wish.verdict.step},
         {.name = "--anonymous", .number = &wish.is_anonymous},
         {.name = "--page-assets", .text = &wish.assets},
         MXP_WINDOW_OPTIONS(&wish.selection),

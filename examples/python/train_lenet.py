@@ -167,6 +167,11 @@ def verdict(trace):
     return f"{told}\n{mxprof('whatif', *(change or steps), trace)}"
 
 
+def write_page(files):
+    """A page that shows it all in a browser; False where the command is missing."""
+    return command() is not None and bool(mxprof("view", "--verdict", f"{WARM_UP + 1}:", "-o", files["html"], files["mxp"]))
+
+
 def show(files, table):
     """Prints where time and memory went, and writes it behind the whole table to profile.txt."""
     told = mxprof("report", "--step", f"{WARM_UP + 1}:", files["mxp"]) + "\n" + mxprof("memory", files["mxp"])
@@ -177,6 +182,8 @@ def show(files, table):
           f"The trace, for https://ui.perfetto.dev:  {files['json']}\n"
           f"For the mxprof command:                  {files['mxp']}\n"
           f"    {command() or 'mxprof'} report --tree {files['mxp']}")
+    if write_page(files):
+        print(f"All of it on a page, for a browser:      {files['html']}")
 
 
 def main():
@@ -186,7 +193,7 @@ def main():
     print(f"Data: {what}")
     mx.random.seed(1)
     trained, held_out = loader(folder, True), loader(folder, False)
-    files = {end: str(chosen.directory / f"profile.{end}") for end in ("json", "mxp", "txt")}
+    files = {end: str(chosen.directory / f"profile.{end}") for end in ("json", "mxp", "txt", "html")}
     profiler.set_config(filename=files["json"], native_filename=files["mxp"], aggregate_stats=True,
                         continuous_dump=False)
     profiler.set_state("run")

@@ -516,3 +516,14 @@ def test_sections_are_one_gzip_member_and_the_page_is_ascii_but_for_texts(tmp_pa
     for name in page.sections:
         page.unpack(name)
     assert struct.unpack("<I", page.sections["head"][-8:-4])[0] == int(page.id, 16)
+
+
+def test_verdict_and_tables_of_chosen_steps(tmp_path):
+    path = write(tmp_path, steps_trace())
+    head = page_of(path, "--verdict", "3:6").head
+    assert head["explain"] == json.loads(mxprof("explain", path, "--step", "3:6", "--json").stdout)
+    report = json.loads(mxprof("report", path, "--step", "3:6", "--json").stdout)
+    report["steps"] = []
+    assert head["report"] == report
+    assert [step[1] for step in head["steps"] if step[10] & 1] == [3, 4, 5, 6]
+    mxprof("view", path, "--verdict", "99", "-o", tmp_path / "no.html", code=2)

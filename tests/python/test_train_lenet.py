@@ -14,6 +14,9 @@ import pytest
 from mxnet.gluon.data.vision import digits, idx
 from python_program import BUILD, SOURCE, run_file, running_python
 
+sys.path.insert(0, str(SOURCE / "tests/cli"))
+import page_reader  # noqa: E402
+
 PROGRAM = str(SOURCE / "examples/python/train_lenet.py")
 LAYERS = {"conv0", "pool0", "conv1", "pool1", "flatten0", "dense0", "dense1",
           "softmaxcrossentropyloss"}
@@ -92,15 +95,28 @@ def test_owners_of_memory_are_told(demo):
 
 def test_files_are_left_and_named(demo):
     folder = demo.directory / "out"
-    assert sorted(path.name for path in folder.iterdir()) == ["profile.json", "profile.mxp", "profile.txt"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "profile.html", "profile.json", "profile.mxp", "profile.txt"]
     text = (folder / "profile.txt").read_text(encoding="utf-8")
     for part in ("\nMXNET_C_API\n====", "\nall layers ", "\nconv1/_backward_Convolution "):
         assert part in text
-    for name in ("profile.json", "profile.mxp", "profile.txt"):
+    for name in ("profile.json", "profile.mxp", "profile.txt", "profile.html"):
         assert f"out/{name}" in demo.out
+    assert demo.out.splitlines()[-1].endswith("out/profile.html")
     printed = mxprof(demo, "report", "--layout", "mxnet")
     assert re.search(rf"^sgd_mom_update +{8 * STEPS} ", printed, re.MULTILINE)
     assert re.search(r"lost +nothing", printed)
+
+
+def test_the_page_shows_the_verdict_that_was_printed(demo):
+    head = page_reader.read(demo.directory / "out/profile.html").head
+    explained = subprocess.run([BUILD / "mxprof", "explain", "--json", "--step", f"{WARM_UP + 1}:",
+                                "out/profile.mxp"], check=False, stdout=subprocess.PIPE, text=True, cwd=demo.directory)
+    assert head["explain"] == json.loads(explained.stdout)
+    assert head["report"]["chosen_steps"] == sum(step[10] & 1 for step in head["steps"]) == STEPS - WARM_UP
+    assert head["title"].startswith("lenet:")
+    for cause in head["told"]:
+        assert cause["title"].split(", ")[0] in demo.out
 
 
 def test_steps_are_spans_on_a_row(demo):

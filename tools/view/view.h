@@ -16,7 +16,8 @@
 typedef struct mxp_view_wish {
     const char *out, *other, *size, *assets, *memory;  // as given, or null
     int is_anonymous, opens;
-    mxp_selection selection;
+    mxp_selection selection;  // what is shown to the nanosecond
+    mxp_selection verdict;  // steps of which verdict and tables are
     uint64_t limit_bytes;  // of the page; UINT64_MAX: none
     uint64_t memory_bytes;  // that a window of steps may take
     const char *file;

@@ -15,11 +15,12 @@ from .config import (dump, dump_profile, dumps, pause, profiler_set_config, prof
 from .objects import Counter, Domain, Event, Frame, Marker, Span, Task
 from .schedule import profile, step, step_end
 from .scopes import _current_scope, scope
+from .page import view
 
 __all__ = ["set_config", "set_state", "dump", "dumps", "pause", "resume", "Domain", "Task",
            "Frame", "Event", "Span", "Counter", "Marker", "scope", "profile", "step", "step_end",
            "snapshot", "set_kvstore_handle", "profiler_set_config", "profiler_set_state",
-           "dump_profile"]
+           "dump_profile", "view"]
 
 
 def __getattr__(name: str):

@@ -11,6 +11,7 @@ from ..base import _LIB, MXNetError, check_call, core, file_name_str
 from .config import (OPTIONS, dump, dumps, reset_statistics, running_filename, set_config, set_state,
                      unknown_option, warn)
 from .objects import Domain
+from .page import Page, page_of
 
 _OWN = ("filename", "skip", "warmup", "active", "repeat", "on_round", "wait")  # arguments of profile
 _LEAST = {"skip": 0, "warmup": 0, "active": 1, "repeat": -1}
@@ -254,6 +255,14 @@ class profile:  # pylint: disable=invalid-name
         the block, and without the mxprof command.
         """
         return command.run("explain", self._finished("explain()"))
+
+    def view(self, page: Any = None, *, size: Any = None, open_browser: bool = False) -> Page:
+        """One HTML file that shows it all: `mxprof view` on the native trace (native_filename), after the `with`; by
+        default beside it, with the ending .html. A notebook shows it. MXNetError as of explain().
+        """
+        trace = self._finished("view()")
+        options = ([] if size is None else ["--size", str(size)]) + ["--open"] * bool(open_browser)
+        return page_of(trace, page, *options)
 
     @overload
     def table(self, format: Literal["table", "json"] = ..., layout: Optional[str] = ...,
