@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 import export_claims
 import function_claims
 import import_claims
+import page_claims
 import peer_claims
 import python_claims
 import run_claims
@@ -29,11 +30,13 @@ from side_rounds import Options, ROUNDS
 MODULES = {"peers": peer_claims, "runtime": runtime_claims, "python": python_claims,
            "run": run_claims, "function": function_claims,
            "import": import_claims, "export": export_claims, "store": store_claims}
+           "import": import_claims, "export": export_claims, "page": page_claims}
 BENCH = pathlib.Path(__file__).resolve().parent
 PROGRAM_SECONDS = 120
 ONE_SECONDS = 24.0  # for what --bench names; the whole run has CLAIM_SECONDS for each claim
 CLAIM_SECONDS = 12.0
-LONG_CLAIMS = {"R6": 40.0, "A1": 60.0, "A2": 60.0, "A3": 60.0}  # 100 million spans a side; files of 10 million records
+# 100 million spans a side; files of 10 million records.
+LONG_CLAIMS = {"R6": 40.0, "A1": 60.0, "A2": 60.0, "A3": 60.0, "W1": 90.0, "W2": 60.0}
 
 
 def programs_of(folder):
