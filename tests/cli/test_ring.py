@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command says of a ring: since when it holds each thread's records, how much made room, and
 from which moment on a table counts."""
+import json
 import os
 import pathlib
 import re
@@ -114,6 +115,45 @@ def test_a_path_is_of_where_all_threads_are_covered(ring):
     assert head.startswith(f"window of {whole}") and "early" not in text
     explained = subprocess.run([BUILD / "mxprof", "explain", ring], capture_output=True, text=True, check=False)
     assert explained.returncode == 3 and explained.stdout.startswith(note + "\n" + whole + " as one window")
+
+
+STEPS = r"""
+import ctypes, sys, threading
+lib = ctypes.CDLL(sys.argv[1])
+lib.mxp_begin.restype = ctypes.c_uint64
+lib.mxp_begin.argtypes = ctypes.c_uint32, ctypes.c_uint32
+lib.mxp_end.argtypes = ctypes.c_uint32, ctypes.c_uint64
+work = lib.mxp_intern(b"app", b"work", 1, 0)
+turn = threading.Barrier(2)
+def spans():
+    for _ in range(100):
+        turn.wait()
+        for _ in range(2000):
+            lib.mxp_end(work, lib.mxp_begin(16, work))
+        turn.wait()
+threading.Thread(target=spans).start()
+for number in range(100):
+    lib.mxp_step(ctypes.c_uint64(number))
+    turn.wait()
+    turn.wait()
+"""
+
+
+def test_runs_are_compared_where_all_threads_are_covered(tmp_path):
+    """The thread that marks the steps has all of them; of the other's work the ring holds the last third."""
+    environment = {key: value for key, value in os.environ.items()
+                   if not key.startswith(("MXPROF_", "MXNET_PROFILER_"))}
+    environment.update(MXNET_PROFILER_AUTOSTART="1", MXPROF_STORE="memory", MXPROF_FULL_POLICY="ring",
+                       MXPROF_MEMORY_LIMIT_BYTES=str(1 << 20))
+    for name in ("a.mxp", "b.mxp"):
+        subprocess.run([sys.executable, "-c", STEPS, BUILD / "libmxprof.so"], cwd=tmp_path, check=True, timeout=60,
+                       env={**environment, "MXPROF_NATIVE_FILENAME": name})
+    command = [BUILD / "mxprof", "diff", "--json", tmp_path / "a.mxp", "--", tmp_path / "b.mxp"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert len(re.findall(r"note: '.*/[ab]\.mxp' is a ring: counted from \d\S* s on", result.stderr)) == 2
+    (run,) = json.loads(result.stdout)["runs"]["before"]
+    steps = json.loads(mxprof("report", "--json", tmp_path / "a.mxp").stdout)["steps"]
+    assert run["steps"] == sum(step["chosen"] for step in steps) and 10 < run["steps"] < 60
 
 
 def test_a_table_in_a_file_says_that_threads_cover_different_times(ring, tmp_path):

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "coverage.h"
 #include "diff/diff.h"
 #include "profiler/analysis/graph/graph.h"
 
@@ -104,6 +105,18 @@ static int add_process(const mxp_command *command, mxp_diff *diff, int side, mxp
     return error;
 }
 
+// Of a ring only the steps that all threads are there for: of others a thread's work is missing.
+static int take_covered(const mxp_command *command, mxp_input *input, const char *path)
+{
+    mxp_strbuf note = {0};
+    const int error = mxp__coverage_take(input, &note);
+    if (error == MXP_OK && note.length > 0 && !note.failed) {
+        fprintf(stderr, "mxprof %s: note: '%s' is %s", command->name, path, note.data);
+    }
+    mxp__strbuf_fini(&note);
+    return error;
+}
+
 static int add_run(const mxp_command *command, mxp_diff *diff, int side, const char *path)
 {
     mxp_input input;
@@ -111,7 +124,10 @@ static int add_run(const mxp_command *command, mxp_diff *diff, int side, const c
     if (error != MXP_OK) {
         return error;
     }
-    error = add_process(command, diff, side, &input, path);
+    error = take_covered(command, &input, path);
+    if (error == MXP_OK) {
+        error = add_process(command, diff, side, &input, path);
+    }
     if (error != MXP_OK) {
         mxp__command_failed(command);
     }
