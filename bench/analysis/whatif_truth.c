@@ -3,20 +3,30 @@
 // ones one thing is really another: so one trace has what is predicted from and what comes true,
 // under the same conditions. bench/whatif_truth.py predicts from the even steps and compares.
 //
-//     whatif_truth CASE OUT.mxp      42 cases: 7 programs, 6 sizes each
+//     whatif_truth CASE OUT.mxp      66 cases: 11 programs, 6 sizes each
+//
+// Of the first nine programs two cores hold all threads that run: where two branches run beside one
+// another, each queue has one worker, which stays on a core of its own, and a first operator holds
+// them back until the program has pushed everything and waits. In the last two, the program pushes
+// while they run and four workers take turns on the priority queue, so more threads want a core
+// than two.
 //
 // Prints the share of run delay of two probes, before and after, which spin and want a core for it.
 #include <mxnet/c_api.h>
 #include <mxprof/record.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
-enum { VARS = 4, SIZES = 24, STEPS = 60, WARM_UP = 8, PROBE_US = 100000 };
+enum { VARS = 4, SIZES = 24, STEPS = 60, WARM_UP = 8, PROBE_US = 100000, GATE_US = 400 };
+enum { COUNTED = 9 };  // programs of which two cores hold all threads
 
 typedef struct spinning {
     double us;
+    int core;  // of the worker that runs it, -1: any
 } spinning;
 
 static const double factors[] = {0, 0.25, 0.5, 1.5, 2, 4};
@@ -46,11 +56,48 @@ static void spin(double us)
     }
 }
 
+static void sleep_us(double us)
+{
+    const struct timespec time = {.tv_nsec = (long)(us * 1000)};
+    nanosleep(&time, NULL);
+}
+
+static void run_gate(void *context, void *argument)
+{
+    (void)context;
+    (void)argument;
+    sleep_us(GATE_US);
+}
+
+// The calling thread, to the n-th of the cores that there are for this process; once.
+static void stay_on(int number)
+{
+    static _Thread_local bool stays;
+    cpu_set_t all, one;
+    if (stays || sched_getaffinity(0, sizeof all, &all) != 0) {
+        return;
+    }
+    stays = true;
+    CPU_ZERO(&one);
+    for (int core = 0; core < CPU_SETSIZE; core++) {
+        if (CPU_ISSET(core, &all) && number-- == 0) {
+            CPU_SET(core, &one);
+            sched_setaffinity(0, sizeof one, &one);
+        }
+    }
+}
+
 static void run_operator(void *context, void *argument)
 {
     (void)context;
-    spin(((const spinning *)argument)->us);
+    const spinning *work = argument;
+    if (work->core >= 0) {
+        stay_on(work->core);
+    }
+    spin(work->us);
 }
+
+static bool workers_stay;  // each on a core of its own
 
 // Reads one variable (or none, -1) and writes another.
 static void push(const char *name, double us, int reads, int writes, bool with_priority)
@@ -60,7 +107,7 @@ static void push(const char *name, double us, int reads, int writes, bool with_p
     if (work == NULL) {
         abort();
     }
-    work->us = us;
+    *work = (spinning){.us = us, .core = !workers_stay ? -1 : with_priority ? 1 : 0};
     const bool has_read = reads >= 0 && reads != writes;
     check(MXEnginePushSyncND(run_operator, work, free, NULL, has_read ? &vars[reads] : NULL,
                              has_read, &vars[writes], 1, with_priority ? &to_priority_queue : NULL,
@@ -83,14 +130,25 @@ static void chain(double factor, double host_us)
     check(MXNDArrayWaitToRead(vars[0]));
 }
 
-static void branches(double factor, bool other_is_changed)
+// Asleep while the program pushes what reads vars[0], and takes no core meanwhile.
+static void push_gate(void)
 {
+    check(MXEnginePushSyncND(run_gate, NULL, NULL, NULL, NULL, 0, &vars[0], 1, NULL, 0, "gate"));
+}
+
+static void branches(double factor, bool other_is_changed, bool with_gate)
+{
+    workers_stay = with_gate;
+    if (with_gate) {
+        push_gate();
+    }
+    const int reads = with_gate ? 0 : -1;
     for (int i = 0; i < 5; i++) {
         const bool is_third = i == 2;
         push(is_third && !other_is_changed ? "changed" : "left",
-             sizes_us[i] * factor_of(factor, is_third && !other_is_changed), -1, 1, false);
+             sizes_us[i] * factor_of(factor, is_third && !other_is_changed), reads, 1, false);
         push(is_third && other_is_changed ? "changed" : "right",
-             sizes_us[i + 5] * factor_of(factor, is_third && other_is_changed), -1, 2, true);
+             sizes_us[i + 5] * factor_of(factor, is_third && other_is_changed), reads, 2, true);
     }
     push("join", 100, 1, 3, false);
     push("join", 50, 2, 3, false);
@@ -100,9 +158,7 @@ static void branches(double factor, bool other_is_changed)
 static void with_input(double factor)
 {
     const uint64_t begin = mxp_begin(MXP_CLASS_ALL, input_name);
-    const double us = 2000 * factor_of(factor, true);
-    const struct timespec time = {.tv_nsec = (long)(us * 1000)};
-    nanosleep(&time, NULL);
+    sleep_us(2000 * factor_of(factor, true));
     mxp_end(input_name, begin);
     chain(1, 2);
 }
@@ -133,6 +189,18 @@ static void ahead(double factor, double host_us)
     check(MXNDArrayWaitToRead(vars[1]));
 }
 
+// Three of the operators are in a scope, and it changes.
+static void chain_with_layer(double factor)
+{
+    for (int i = 0; i < 8; i++) {
+        const bool is_in = i >= 3 && i < 6;
+        check(MXSetProfilerScope(is_in ? "layer:" : "<unk>:"));
+        spin(2);
+        push("other", sizes_us[i] * factor_of(factor, is_in), i > 0 ? 0 : -1, 0, false);
+    }
+    check(MXNDArrayWaitToRead(vars[0]));
+}
+
 static void step(int number)
 {
     const int size = number % 6;
@@ -145,10 +213,10 @@ static void step(int number)
         chain(factor, 400);
         break;
     case 2:
-        branches(factor, false);
+        branches(factor, false, true);
         break;
     case 3:
-        branches(factor, true);
+        branches(factor, true, true);
         break;
     case 4:
         with_input(factor);
@@ -156,8 +224,20 @@ static void step(int number)
     case 5:
         needless_wait(size);
         break;
-    default:
+    case 6:
         ahead(factor, 30 * (size % 3));
+        break;
+    case 7:
+        chain(1, 300 * factor_of(factor, true));
+        break;
+    case 8:
+        chain_with_layer(factor);
+        break;
+    case 9:
+        branches(factor, false, false);
+        break;
+    default:
+        branches(factor, true, false);
         break;
     }
 }
@@ -228,6 +308,11 @@ int main(int count, char **arguments)
         return 2;
     }
     const int number = atoi(arguments[1]);
+    if (number / 6 < COUNTED) {
+        setenv("MXNET_CPU_PRIORITY_NTHREADS", "1", 1);
+        setenv("MXNET_CPU_WORKER_NTHREADS", "1", 1);
+    }
+    prctl(PR_SET_TIMERSLACK, 1UL);  // of all threads that come: sleeps are as long as is said
     prepare(number);
     const double before = probe();
     record(number, arguments[2]);
