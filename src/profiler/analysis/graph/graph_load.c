@@ -71,8 +71,9 @@ static inline void note_op(mxp_graph *graph, const mxp_graph_op *op)
     graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
 }
 
+// `next`: behind the operator; it moves behind its variables.
 static inline void add_op(loader *load, const mxp_decoder *decoder, const uint64_t *words,
-                          const mxp_operator_times *times)
+                          const mxp_operator_times *times, const uint64_t **next)
 {
     mxp_graph *graph = load->graph;
     const uint16_t flags = (uint16_t)(words[2] >> 48);
@@ -96,7 +97,7 @@ static inline void add_op(loader *load, const mxp_decoder *decoder, const uint64
         .thread = load->thread_index,
         .push_thread = (uint16_t)(words[3] >> 48),
         .flags = flags,
-        .use_count = (uint16_t)mxp__variables_behind(decoder, words),
+        .use_count = (uint16_t)mxp__variables_behind(decoder, words, next),
         .inner_of = MXP__NO_OP,
         .last_member = MXP__NO_OP,
         .place = MXP__NO_OP,
@@ -204,7 +205,8 @@ static int read_other(loader *load, mxp_range_reader *reader, const uint64_t *wo
                : MXP_OK;
 }
 
-static inline int read_record(loader *load, mxp_range_reader *reader, const uint64_t *words)
+static inline int read_record(loader *load, mxp_range_reader *reader, const uint64_t *words,
+                              const uint64_t **next)
 {
     mxp_span_times span;
     mxp_operator_times times;
@@ -215,7 +217,7 @@ static inline int read_record(loader *load, mxp_range_reader *reader, const uint
                               mxp__range_reader_operator(reader, words, &times);
         if (is_whole && is_within(load, times.start_ns, times.end_ns)) {
             load->graph->records++;
-            add_op(load, &reader->decoder, words, &times);
+            add_op(load, &reader->decoder, words, &times, next);
         }
     } else if ((*words & 0xff) != MXP_KIND_VARIABLES) {
         return read_other(load, reader, words);
@@ -235,7 +237,7 @@ static int read_records(loader *load, const mxp_record_range *range)
         error = make_room(load);
         while (error == MXP_OK && !reader.is_damaged &&
                (words = at < pause ? mxp__next_head(&at, range->end) : NULL) != NULL) {
-            error = read_record(load, &reader, words);
+            error = read_record(load, &reader, words, &at);
         }
         words = at < range->end && at >= pause ? at : NULL;
     }

@@ -68,7 +68,7 @@ static int append_row(mxp_path_rows *rows, const row_key *key, row_place *place)
     return MXP_OK;
 }
 
-static int find_in_all(mxp_path_rows *rows, const row_key *key, uint32_t *found)
+static int find_row(mxp_path_rows *rows, const row_key *key, uint32_t *found)
 {
     if (rows->places.entry_bytes == 0) {
         rows->places.entry_bytes = sizeof(row_place);
@@ -87,54 +87,71 @@ static int find_in_all(mxp_path_rows *rows, const row_key *key, uint32_t *found)
     return append_row(rows, key, place);
 }
 
-// A path has few rows and many pieces, so it is mostly one of the recent ones.
-static inline int find_row(mxp_path_rows *rows, const row_key *key, uint32_t *found)
-{
-    const uint64_t mixed = key->names ^ key->names >> 29 ^ key->kinds << 3 ^ key->kinds >> 5;
-    mxp_path_row_place *recent = &rows->recent[mixed % MXP__PATH_ROWS_RECENT];
-    int error = MXP_OK;
-    if (recent->row == 0 || recent->names != key->names || recent->kinds != key->kinds) {
-        error = find_in_all(rows, key, found);
-        *recent = (mxp_path_row_place){key->names, key->kinds, error == MXP_OK ? *found + 1 : 0};
-    }
-    *found = recent->row - 1;
-    return error;
-}
-
 // The cell of the row in the step at hand is its last one, if it has one.
-static inline int add_cell(mxp_path_rows *rows, uint32_t row, size_t step, int64_t ns)
+static int find_cell(mxp_path_rows *rows, uint32_t row, size_t step, size_t *found)
 {
     size_t *cell = &rows->links[row].cell;
-    if (*cell != SIZE_MAX && *cell >= rows->step_cells) {
-        rows->cells[*cell].ns += ns;
-        return MXP_OK;
+    if (*cell == SIZE_MAX || *cell < rows->step_cells) {
+        const size_t pieces = rows->cell_count - rows->step_cells;
+        if (mxp__grow(&rows->cells, &rows->cell_capacity, rows->cell_count + 1,
+                      sizeof *rows->cells) != MXP_OK ||
+            mxp__grow(&rows->step_pieces, &rows->piece_capacity, pieces + 1,
+                      sizeof *rows->step_pieces) != MXP_OK) {
+            return mxp__fail_memory(memory_for);
+        }
+        *cell = rows->cell_count++;
+        rows->cells[*cell] = (mxp_path_cell){.row = row, .step = (uint32_t)step};
+        rows->step_pieces[pieces] = 0;
+        rows->rows[row].steps++;
     }
-    if (mxp__grow(&rows->cells, &rows->cell_capacity, rows->cell_count + 1, sizeof *rows->cells) !=
-        MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    *cell = rows->cell_count;
-    rows->cells[rows->cell_count++] = (mxp_path_cell){.row = row, .step = (uint32_t)step, .ns = ns};
-    rows->rows[row].steps++;
+    *found = *cell;
     return MXP_OK;
 }
 
+static int look_up(mxp_path_rows *rows, const row_key *key, size_t step,
+                   mxp_path_recent_row *recent)
+{
+    uint32_t row = 0;
+    size_t cell = 0;
+    int error = find_row(rows, key, &row);
+    if (error == MXP_OK) {
+        error = find_cell(rows, row, step, &cell);
+    }
+    if (error == MXP_OK) {
+        *recent = (mxp_path_recent_row){key->names, key->kinds, cell + 1};
+    }
+    return error;
+}
+
+// A step has few rows and many pieces, so it is mostly one of the recent ones.
 static inline int add_piece(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
                             const mxp_path_piece *piece)
 {
     const row_key key = key_of(graph, piece);
-    const int64_t ns = piece->to_ns - piece->from_ns;
-    uint32_t row = 0;
-    int error = find_row(rows, &key, &row);
-    if (error == MXP_OK) {
-        error = add_cell(rows, row, step, ns);
+    const uint64_t hash = (key.names ^ key.kinds << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    mxp_path_recent_row *recent = &rows->recent[hash >> (64 - MXP__PATH_ROWS_RECENT_BITS)];
+    if (recent->cell <= rows->step_cells || recent->names != key.names ||
+        recent->kinds != key.kinds) {
+        const int error = look_up(rows, &key, step, recent);
+        if (error != MXP_OK) {
+            return error;
+        }
     }
-    if (error == MXP_OK) {
-        rows->rows[row].total_ns += (uint64_t)ns;
-        rows->rows[row].pieces++;
-        rows->total_ns += (uint64_t)ns;
+    const size_t cell = recent->cell - 1;
+    rows->cells[cell].ns += piece->to_ns - piece->from_ns;
+    rows->step_pieces[cell - rows->step_cells]++;
+    return MXP_OK;
+}
+
+// What the step at hand spent.
+static void add_cells(mxp_path_rows *rows)
+{
+    for (size_t i = rows->step_cells; i < rows->cell_count; i++) {
+        const mxp_path_cell *cell = &rows->cells[i];
+        rows->rows[cell->row].total_ns += (uint64_t)cell->ns;
+        rows->rows[cell->row].pieces += rows->step_pieces[i - rows->step_cells];
+        rows->total_ns += (uint64_t)cell->ns;
     }
-    return error;
 }
 
 int mxp__path_rows_add(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
@@ -145,6 +162,7 @@ int mxp__path_rows_add(mxp_path_rows *rows, const mxp_graph *graph, size_t step,
     for (size_t i = 0; error == MXP_OK && i < path->count; i++) {
         error = add_piece(rows, graph, step, &path->pieces[i]);
     }
+    add_cells(rows);
     rows->steps++;
     rows->contradictions += path->contradictions;
     return error;
@@ -155,6 +173,7 @@ void mxp__path_rows_fini(mxp_path_rows *rows)
     mxp__free(rows->rows, rows->capacity * sizeof *rows->rows);
     mxp__free(rows->links, rows->link_capacity * sizeof *rows->links);
     mxp__free(rows->cells, rows->cell_capacity * sizeof *rows->cells);
+    mxp__free(rows->step_pieces, rows->piece_capacity * sizeof *rows->step_pieces);
     mxp__id_map_fini(&rows->places);
     *rows = (mxp_path_rows){0};
 }

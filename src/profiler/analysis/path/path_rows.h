@@ -23,12 +23,12 @@ typedef struct mxp_path_cell {
     int64_t ns;
 } mxp_path_cell;
 
-enum { MXP__PATH_ROWS_RECENT = 256 };
-// A row's key, packed, and its place plus 1.
-typedef struct mxp_path_row_place {
+enum { MXP__PATH_ROWS_RECENT_BITS = 8, MXP__PATH_ROWS_RECENT = 1 << MXP__PATH_ROWS_RECENT_BITS };
+// A row's key, packed, and its cell in the step at hand: its place plus 1.
+typedef struct mxp_path_recent_row {
     uint64_t names, kinds;
-    uint32_t row;
-} mxp_path_row_place;
+    size_t cell;
+} mxp_path_recent_row;
 
 // Begins as zeros.
 typedef struct mxp_path_rows {
@@ -42,7 +42,9 @@ typedef struct mxp_path_rows {
     struct mxp_path_row_link *links;  // of each row
     size_t link_capacity;
     size_t step_cells;  // where those of the step at hand begin
-    mxp_path_row_place recent[MXP__PATH_ROWS_RECENT];  // some rows, by a hash of their key
+    uint64_t *step_pieces;  // of each of them
+    size_t piece_capacity;
+    mxp_path_recent_row recent[MXP__PATH_ROWS_RECENT];  // some rows, by a hash of their key
 } mxp_path_rows;
 
 // Adds the split path of a step. MXP_ENOMEM.

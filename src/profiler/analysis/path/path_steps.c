@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/path/path.h"
-#include "profiler/analysis/window/side_by_side.h"
 
 // Steps whose graphs take no more than this are walked together: memory that a processor's caches
 // nearly hold, and that is used again for the next ones.
@@ -16,7 +15,6 @@ typedef struct batch {
     const mxp_steps *steps;
     const bool *chosen;
     uint64_t batch_bytes, limit_bytes;
-    bool is_long;  // enough for a second thread
     mxp_path_each *each;
     void *context;
 } batch;
@@ -101,50 +99,22 @@ static void trim(const batch *of, size_t *first, size_t *end)
     }
 }
 
-// ---- the graphs of some steps ------------------------------------------------------------------
-// The graph of steps `first` to before first + count.
-typedef struct loaded {
-    mxp_graph graph;
-    size_t first, count;
-    bool is_there;
-} loaded;
-
-// Of as many steps as may be, from `first` on. A graph that is too large is made of half as many,
-// and one of a single step up to `limit_bytes`.
-static int load(const batch *of, loaded *to, size_t first, size_t count, uint64_t limit_bytes)
+// Walks steps from `first` on, at most `*count` of them. A graph that is too large is made of half
+// as many; *count is how many were walked.
+static int walk_some(const batch *of, mxp_graph *graph, mxp_path *path, size_t first, size_t *count)
 {
     const mxp_step_window *all = of->steps->all;
-    int error;
-    do {
-        const bool is_one = count == 1;
-        to->first = first;
-        to->count = count;
-        error = mxp__graph_load_next(of->index, all[first].begin_ns, all[first + count - 1].end_ns,
-                                     is_one ? limit_bytes : of->batch_bytes, &to->graph);
-        count /= 2;
-    } while (error == MXP_ENOMEM && count > 0);
-    to->is_there = error == MXP_OK;
-    return error;
-}
-
-// Walks the steps at hand, and meanwhile loads the next ones. Those that do not fit into a batch
-// are left for later, so that there are never two large graphs.
-typedef struct walk_beside {
-    const batch *of;
-    mxp_path *path;
-    loaded *now, *next;
-    size_t next_first, next_count;
-} walk_beside;
-
-static int walk_or_load(void *context, size_t piece)
-{
-    const walk_beside *two = context;
-    if (piece == 0) {
-        const loaded *now = two->now;
-        return walk_steps(two->of, &now->graph, two->path, now->first, now->first + now->count);
+    for (;;) {
+        const bool is_one = *count == 1;
+        int error =
+            mxp__graph_load_next(of->index, all[first].begin_ns, all[first + *count - 1].end_ns,
+                                 is_one ? of->limit_bytes : of->batch_bytes, graph);
+        if (error == MXP_ENOMEM && !is_one) {
+            *count /= 2;
+            continue;
+        }
+        return error == MXP_OK ? walk_steps(of, graph, path, first, first + *count) : error;
     }
-    (void)load(two->of, two->next, two->next_first, two->next_count, two->of->batch_bytes);
-    return MXP_OK;
 }
 
 // How many steps may fit, by what all of them have.
@@ -158,33 +128,22 @@ static size_t usual_count(const batch *of)
     return count == 0 ? 1 : count > steps->count ? steps->count : (size_t)count;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static int walk_all(const batch *of, loaded *now, loaded *next, mxp_path *path)
+static int walk_all(const batch *of)
 {
     size_t first = 0, end = of->steps->count, wish = usual_count(of);
+    mxp_graph graph = {0};
+    mxp_path path = {0};
     int error = MXP_OK;
     trim(of, &first, &end);
     while (error == MXP_OK && first < end) {
-        if (!now->is_there) {
-            error = load(of, now, first, least(end - first, wish), of->limit_bytes);
-        }
-        if (error != MXP_OK) {
-            break;
-        }
-        wish = now->count;
-        first += now->count;
+        size_t count = end - first < wish ? end - first : wish;
+        error = walk_some(of, &graph, &path, first, &count);
+        wish = count;
+        first += count;
         trim(of, &first, &end);
-        walk_beside two = {of, path, now, next, first, least(end - first, wish)};
-        error = mxp__side_by_side(of->is_long && first < end ? 2 : 1, walk_or_load, &two);
-        loaded *const walked = now;
-        walked->is_there = false;
-        now = next;
-        next = walked;
     }
+    mxp__path_fini(&path);
+    mxp__graph_fini(&graph);
     return error;
 }
 
@@ -193,25 +152,12 @@ int mxp__path_steps(mxp_source *process, const mxp_steps *steps, const bool *cho
 {
     assert(steps->index.source == process && "steps are those of this process");
     (void)process;
-    enum { RANGE_BYTES = 1 << 16 };  // as the recorder makes them
-    const uint64_t bytes = (uint64_t)steps->index.count * RANGE_BYTES;
     const batch of = {.index = &steps->index,
-                      .is_long = mxp__side_by_side_count(bytes) > 1,
                       .steps = steps,
                       .chosen = chosen,
                       .batch_bytes = limit_bytes < BATCH_BYTES ? limit_bytes : BATCH_BYTES,
                       .limit_bytes = limit_bytes,
                       .each = each,
                       .context = context};
-    loaded *two = mxp__alloc(2 * sizeof *two);
-    if (two == NULL) {
-        return mxp__fail_memory("the graph of a window");
-    }
-    mxp_path path = {0};
-    const int error = walk_all(&of, &two[0], &two[1], &path);
-    mxp__path_fini(&path);
-    mxp__graph_fini(&two[0].graph);
-    mxp__graph_fini(&two[1].graph);
-    mxp__free(two, 2 * sizeof *two);
-    return error;
+    return walk_all(&of);
 }

@@ -136,18 +136,21 @@ static inline bool mxp__is_span_head(const uint64_t *words)
     return kind == MXP_KIND_SPAN || kind == MXP_KIND_SPAN_LONG;
 }
 
-// mxp__decoder_variables where they are in one record, as most are.
-static inline uint32_t mxp__variables_behind(const mxp_decoder *decoder, const uint64_t *words)
+// As mxp__decoder_variables, without a call where they are in one record, as most are; then *next,
+// which is behind the operator, moves behind that record.
+static inline uint32_t mxp__variables_behind(const mxp_decoder *decoder, const uint64_t *words,
+                                             const uint64_t **next)
 {
-    const uint64_t *const end = decoder->range.end, *at = words + 2 * (words[0] >> 8 & 0xff);
+    const uint64_t *const end = decoder->range.end, *at = *next;
     const uint64_t units = end - at >= 2 ? *at >> 8 & 0xff : 0;
     if (units == 0 || (*at & 0xff) != MXP_KIND_VARIABLES || 2 * units + 2 > (uint64_t)(end - at) ||
-        (at[2 * units] & 0xff) == MXP_KIND_VARIABLES) {
+        (at[2 * units] & 0xff) == MXP_KIND_VARIABLES || *at >> 32 != words[1] >> 32) {
         return mxp__decoder_variables(decoder, words);
     }
     const uint64_t count = *at >> 16 & 0xff, most = 4 * units - 2;
     const uint64_t held = most < MXP_VARIABLES_PER_RECORD ? most : MXP_VARIABLES_PER_RECORD;
-    return *at >> 32 != words[1] >> 32 ? 0 : (uint32_t)(count < held ? count : held);
+    *next = at + 2 * units;
+    return (uint32_t)(count < held ? count : held);
 }
 
 #endif
