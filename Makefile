@@ -209,11 +209,11 @@ browser:
 sources = python3 scripts/known_files.py .c .h .hpp
 
 format:
-	@$(setup) check
+	@$(setup) format
 	$(sources) | xargs -0 clang-format -i
 
 check-format:
-	@$(setup) check
+	@$(setup) format
 	@$(sources) | xargs -0 clang-format --dry-run -Werror \
 		|| { echo "make format puts this right"; exit 1; }
 
