@@ -38,7 +38,7 @@ def _joined(content: str) -> Iterator[tuple]:
     """(place, line), with lines that end in a backslash as one."""
     place = 0
     for line in re.findall(r"(?:[^\n]*\\\n)*[^\n]*\n", content):
-        yield place, re.sub(r"\\\n\s*", "", line).strip()
+        yield place, re.sub(r"\\\n\s*", "", line).rstrip()
         place += len(line)
 
 

@@ -142,44 +142,78 @@ def files_of(folder):
     return sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
 
 
-def test_an_installed_wheel_works_alone(tmp_path):
-    """pip install with the library of this build: nothing of the source tree is used, nothing is left
-    beside the sources, and the library is found without the variable."""
+@pytest.fixture(name="site", scope="module")
+def installed_wheel(tmp_path_factory):
+    """The folder into which pip has installed the package with the library of this build. Nothing is left beside the
+    sources, which are gone afterwards."""
+    place = tmp_path_factory.mktemp("wheel")
     for folder in ("python", "include"):
-        shutil.copytree(SOURCE / folder, tmp_path / "tree" / folder,
-                        ignore=shutil.ignore_patterns("build", "*.egg-info"))
-    before = files_of(tmp_path / "tree/python")
+        shutil.copytree(SOURCE / folder, place / "tree" / folder, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    before = files_of(place / "tree/python")
     done = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
-         "--no-build-isolation", "--target", str(tmp_path / "site"),
-         str(tmp_path / "tree/python")],
+         "--no-build-isolation", "--target", str(place / "site"), str(place / "tree/python")],
         env={**os.environ, "MXNET_LIBRARY_PATH": str(BUILD)}, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
-    assert files_of(tmp_path / "tree/python") == before
-    stubs = sorted(path.relative_to(tmp_path / "tree/python") for path in (tmp_path / "tree/python").rglob("*.pyi"))
-    assert len(stubs) > 10 and all((tmp_path / "site" / path).is_file() for path in stubs)
-    shutil.rmtree(tmp_path / "tree")
+    assert files_of(place / "tree/python") == before
+    stubs = sorted(path.relative_to(place / "tree/python/mxnet") for path in (place / "tree/python/mxnet").rglob("*.pyi"))
+    assert len(stubs) > 10 and all((place / "site/mxprof/runtime/mxnet" / path).is_file() for path in stubs)
+    shutil.rmtree(place / "tree")
+    return place / "site"
+
+
+AS_INSTALLED = "import site, sys; site.addsitedir(sys.argv[1])\n"  # as Python treats the folder of its packages
+
+
+def run_installed(site, text, *arguments, **variables):
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MXNET_LIBRARY_PATH")}
+    return subprocess.run([sys.executable, "-c", AS_INSTALLED + text, site, *arguments], check=False, capture_output=True,
+                          text=True, env={**environment, **variables})
+
+
+SAY = "import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1).asscalar(), mx.__file__, mx.libinfo.find_lib_path())"
+
+
+def test_an_installed_wheel_works_alone(site):
+    """Nothing of the source tree is used, and the library is found without the variable."""
     for library in (str(BUILD), ""):
-        done = run_python("import mxnet as mx; print(mx.runtime.core_name(), (mx.nd.ones((1,)) + 1)"
-                          ".asscalar(), mx.__file__, mx.libinfo.find_lib_path())", tmp_path,
-                          PYTHONPATH=str(tmp_path / "site"), MXNET_PYTHON_CORE="extension",
-                          MXNET_LIBRARY_PATH=library)
-        assert done.out.startswith("extension 2.0 " + str(tmp_path)), done.err
-        assert str(BUILD.resolve()) in done.out
-    command = subprocess.run([tmp_path / "site/bin/mxprof", "--version"], check=False, capture_output=True, text=True)
+        done = run_installed(site, SAY, MXNET_PYTHON_CORE="extension", MXNET_LIBRARY_PATH=library)
+        assert done.stdout.startswith(f"extension 2.0 {site}/mxprof/runtime/mxnet/"), done.stderr
+        assert str(BUILD.resolve()) in done.stdout
+    command = subprocess.run([site / "bin/mxprof", "--version"], check=False, capture_output=True, text=True)
     assert command.stdout.startswith("mxprof ") and command.returncode == 0, command.stderr
 
 
+def test_an_installed_wheel_shares_no_file_with_apaches(site):
+    assert {path.name.split("-")[0] for path in site.iterdir()} == {"bin", "mxprof", "mxprof.pth"}
+    assert sorted(path.name for path in (site / "bin").iterdir()) == ["mxnet-launch", "mxprof"]
+
+
+def test_beside_an_installed_wheel_apaches_mxnet_is_imported_until_ours_is_asked_for(site, tmp_path):
+    both = tmp_path / "both"
+    shutil.copytree(site, both, symlinks=True)
+    told = run_installed(both, "import runpy; runpy.run_module('mxprof')")
+    assert (told.returncode, told.stdout) == (0, f"import mxnet: that of mxprof, {both}/mxprof/runtime/mxnet\n")
+    (both / "mxnet").mkdir()
+    (both / "mxnet/__init__.py").write_text("__version__ = '1.9.1'\n", encoding="utf-8")
+    assert run_installed(both, "import mxnet; print(mxnet.__version__)").stdout == "1.9.1\n"
+    told = run_installed(both, "import runpy; runpy.run_module('mxprof')")
+    assert told.returncode == 1 and told.stdout == (
+        f"import mxnet: that of another distribution, {both}/mxnet\nwith PYTHONPATH={both}/mxprof/runtime it is that of mxprof\n")
+    done = run_installed(both, SAY, PYTHONPATH=f"{both}/mxprof/runtime")
+    assert f" {both}/mxprof/runtime/mxnet/" in done.stdout, done.stderr
+
+
 def test_the_installed_command_is_the_package_s_own_or_says_what_is_missing(tmp_path):
-    (tmp_path / "site/mxnet").mkdir(parents=True)
+    (tmp_path / "site/mxprof/runtime/mxnet").mkdir(parents=True)
     (tmp_path / "site/bin").mkdir()
     script = shutil.copy(SOURCE / "python/scripts/mxprof", tmp_path / "site/bin")
     environment = {"PATH": os.environ["PATH"]}
     done = subprocess.run([sys.executable, "-S", script, "info"], env=environment, check=False,
                           capture_output=True, text=True)
     assert done.returncode == 1 and "without the command" in done.stderr
-    own = tmp_path / "site/mxnet/mxprof"
+    own = tmp_path / "site/mxprof/runtime/mxnet/mxprof"
     own.write_text("#!/bin/sh\necho own $*\n", encoding="utf-8")
     own.chmod(0o755)
     done = subprocess.run([sys.executable, "-S", script, "info", "a b"], env=environment, check=False,
@@ -195,7 +229,8 @@ def test_missing_tools_are_told_first_wheel(tmp_path, tools, text):
     (tmp_path / "bin").mkdir()
     for tool in tools:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
-    shutil.copytree(SOURCE / "python", tmp_path / "tree/python")
+    for folder in ("python", "include"):
+        shutil.copytree(SOURCE / folder, tmp_path / "tree" / folder)
     done = subprocess.run([sys.executable, "setup.py", "build_ext"], cwd=tmp_path / "tree/python",
                           env={"PATH": str(tmp_path / "bin"), "CC": "gcc"}, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
