@@ -39,6 +39,11 @@ def test_c_program_prints_a_table_and_leaves_a_trace(number, tmp_path):
     assert sum(event["name"] == name for event in trace["traceEvents"]) == count
 
 
+def test_the_program_with_marks_compiles_as_cpp(tmp_path):
+    (tmp_path / "program.cpp").write_text(blocks("c")[1])
+    run("c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{SOURCE}/include", "-c", "program.cpp", cwd=tmp_path)
+
+
 def test_the_sentence_under_the_table_has_the_tables_numbers():
     calls, longest = map(float, re.search(r"^MXImperativeInvoke +11 +([\d.]+) +[\d.]+ +([\d.]+) ", README,
                                           re.MULTILINE).groups())
