@@ -29,8 +29,8 @@ from side_rounds import Options, ROUNDS
 # Claims that no C program measures alone. Each has NAMES and measure().
 MODULES = {"peers": peer_claims, "runtime": runtime_claims, "python": python_claims,
            "run": run_claims, "function": function_claims,
-           "import": import_claims, "export": export_claims, "store": store_claims}
-           "import": import_claims, "export": export_claims, "page": page_claims}
+           "import": import_claims, "export": export_claims, "store": store_claims,
+           "page": page_claims}
 BENCH = pathlib.Path(__file__).resolve().parent
 PROGRAM_SECONDS = 120
 ONE_SECONDS = 24.0  # for what --bench names; the whole run has CLAIM_SECONDS for each claim
