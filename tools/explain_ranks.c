@@ -158,7 +158,7 @@ static int take_keys(making *self, const mxp_rank_waits *waits)
         error = find_key(self, wait->key, &key);
         if (error == MXP_OK) {
             const mxp_key_name *name = mxp__id_map_find(&waits->names, wait->key);
-            key->waits++;
+            key->waits += wait->waited_ns > 0;
             key->bytes += wait->bytes;
             key->waited_ns += (double)wait->waited_ns;
             if (name != NULL && key->name[0] == '\0') {

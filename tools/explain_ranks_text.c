@@ -16,10 +16,9 @@ static double step_share(const mxp_explain_ranks *ranks, double ns)
 }
 
 // "Worker 2 (n7)": names are "worker 2 (n7)".
-static void put_name(const char *name, bool is_first, mxp_strbuf *out)
+static void put_name(const char *name, mxp_strbuf *out)
 {
-    const char first =
-        name[0] >= 'a' && name[0] <= 'z' && is_first ? (char)(name[0] - 32) : name[0];
+    const char first = name[0] >= 'a' && name[0] <= 'z' ? (char)(name[0] - 32) : name[0];
     mxp__strbuf_putc(out, first);
     mxp__strbuf_puts(out, name + (name[0] != '\0'));
 }
@@ -37,8 +36,10 @@ static void put_why(const mxp_explain_ranks *ranks, const mxp_screen *screen, mx
                          "Nothing in its own steps takes as much longer than in the others'.\n");
         return;
     }
-    mxp__strbuf_puts(out, ranks->is_input ? "Its input, " : "Its ");
-    mxp__put_label(screen, ranks->longer, strlen(ranks->longer), out);
+    // "Its net/conv1 takes", "Its input, Loader, takes", "The program between its spans takes"
+    const bool is_program = strncmp(ranks->longer, "the ", strlen("the ")) == 0;
+    mxp__strbuf_puts(out, is_program ? "T" : ranks->is_input ? "Its input, " : "Its ");
+    mxp__put_label(screen, ranks->longer + is_program, strlen(ranks->longer + is_program), out);
     mxp__strbuf_puts(out, ranks->is_input ? ", takes " : " takes ");
     mxp__put_duration(screen, ranks->longer_ns, out);
     mxp__strbuf_puts(out, " a step longer than the others'.\n");
@@ -48,10 +49,10 @@ static void put_named(const mxp_explain_ranks *ranks, const mxp_screen *screen, 
 {
     const mxp_stragglers *found = &ranks->found;
     const mxp_rank_row *row = &found->rows[found->named];
-    put_name(ranks->names[found->named], true, out);
+    put_name(ranks->names[found->named], out);
     mxp__strbuf_puts(out, " was last in ");
     put_whole_percent((double)row->last_steps / (double)found->steps, out);
-    mxp__strbuf_printf(out, " of %zu steps. The others waited ", found->steps);
+    mxp__strbuf_printf(out, " of %zu steps.\nThe others waited ", found->steps);
     mxp__put_duration(screen, found->cost_ns, out);
     mxp__strbuf_puts(out, " of a ");
     mxp__put_duration(screen, found->step_ns, out);
@@ -71,17 +72,14 @@ static void put_named(const mxp_explain_ranks *ranks, const mxp_screen *screen, 
 static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_stragglers *found = &ranks->found;
-    mxp__strbuf_puts(out, "No worker keeps the others waiting more than chance does");
+    mxp__strbuf_puts(out, "No worker keeps the others waiting more than chance does.\n");
     if (found->costliest != MXP__STRAGGLERS_NONE) {
         const mxp_rank_row *row = &found->rows[found->costliest];
-        mxp__strbuf_puts(out, ": ");
-        put_name(ranks->names[found->costliest], false, out);
-        mxp__strbuf_printf(out,
-                           " was last in %zu of %zu steps\n(of equals one is in up to %zu), cost ",
+        put_name(ranks->names[found->costliest], out);
+        mxp__strbuf_printf(out, " was last in %zu of %zu steps (of equals one is in up to %zu), ",
                            row->last_steps, found->steps, found->chance_most);
+        mxp__strbuf_puts(out, "cost ");
         mxp__put_duration(screen, found->cost_ns, out);
-        mxp__strbuf_puts(out, ". ");
-    } else {
         mxp__strbuf_puts(out, ".\n");
     }
     mxp__strbuf_puts(out, "Their spread explains ");
@@ -149,7 +147,8 @@ static void put_keys(const mxp_explain_ranks *ranks, const mxp_screen *screen, m
     for (size_t i = 0; i < ranks->key_count && i < KEYS_SHOWN; i++) {
         const mxp_rank_key *key = &ranks->keys[i];
         mxp__put_label(screen, key->name, strlen(key->name), mxp__text_cell(&table));
-        mxp__put_duration(screen, key->waited_ns / (double)key->waits, mxp__text_cell(&table));
+        mxp__put_duration(screen, key->waits > 0 ? key->waited_ns / (double)key->waits : 0,
+                          mxp__text_cell(&table));
         mxp__put_grouped(key->waits, mxp__text_cell(&table));
         mxp__put_bytes((double)key->bytes, mxp__text_cell(&table));
         mxp__text_row(&table, MXP_LOOK_PLAIN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded by tests: what CLOCK_MONOTONIC_RAW reads is shifted and skewed, as on another machine.
-// MXPROF_TEST_CLOCK is RANK:SHIFT_NS:SKEW_PPB[;...]; a rank that is not in it has the true clock. The
-// store's part of the library notes in the file that the variable was set.
+// MXPROF_TEST_CLOCK is RANK:SHIFT_NS:SKEW_PPB[;...]; a rank that is not in it has the true clock.
+// The store's part of the library notes in the file that the variable was set.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,14 @@
 
 static long long shift_ns, skew_ppb;
 
-__attribute__((constructor)) static void read_variable(void)
+// At the first reading, which may be before this library's constructors: a clock does not jump
+// back.
+static void read_variable(void)
 {
+    static int is_read;
+    if (is_read++ != 0) {
+        return;
+    }
     const char *at = getenv("MXPROF_TEST_CLOCK"), *own = getenv("OMPI_COMM_WORLD_RANK");
     own = own != NULL ? own : getenv("PMIX_RANK");
     while (at != NULL && own != NULL) {
@@ -29,6 +35,7 @@ __attribute__((constructor)) static void read_variable(void)
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
+    read_variable();
     const int result = (int)syscall(SYS_clock_gettime, clock, time);
     if (result == 0 && clock == CLOCK_MONOTONIC_RAW) {
         const long long ns = (long long)time->tv_sec * 1000000000 + time->tv_nsec;

@@ -49,10 +49,11 @@ def test_a_worker_whose_program_sleeps_is_named(tmp_path):
 
 def test_the_words(tmp_path):
     text = explain(trained(tmp_path / "job", late=2, spread=0.001)).splitlines()
-    assert text[0].startswith("Worker 2 (n2) was last in 100 % of 59 steps. The others waited 5.0")
-    assert text[0].endswith(" step for it (20 %).")
-    assert text[1].startswith("Its net/conv1 takes 5.00 ms a step longer")
-    assert text[2].startswith("Equal to the second slowest: 20.4 ms a step (")
+    assert text[0] == "Worker 2 (n2) was last in 100 % of 59 steps."
+    assert text[1].startswith("The others waited 5.0") and text[1].endswith(" step for it (20 %).")
+    assert text[2].startswith("Its net/conv1 takes 5.00 ms a step longer")
+    assert text[3].startswith("Equal to the second slowest: 20.4 ms a step (")
+    assert max(map(len, text[:20])) <= 80
     workers = text[text.index("") + 2:][:4]
     assert [line.split("  ")[0] for line in workers] == [f"worker {rank} (n{rank})" for rank in range(4)]
     assert any(line.startswith("owner ") for line in text) and any(line.startswith("key ") for line in text)
@@ -66,7 +67,7 @@ def test_of_equals_none_is_named(tmp_path):
         assert found["noise_ns"] > 0
     assert sum(straggler is not None for straggler in named) <= 1
     text = explain(tmp_path / "0")
-    assert text.startswith("No worker keeps the others waiting more than chance does: ")
+    assert text.startswith("No worker keeps the others waiting more than chance does.\n")
 
 
 def test_tables_have_what_was_put_in(tmp_path):
@@ -77,7 +78,7 @@ def test_tables_have_what_was_put_in(tmp_path):
         assert worker["bytes"] == 30 * 5 * 4096
         assert abs(worker["own_ns"] - (25 if worker["rank"] == 1 else 20) * MS) < 0.2 * MS
     assert {key["key"] for key in found["keys"]} == {f"w{i}" for i in range(5)}
-    assert all(key["waits"] == 90 and key["bytes"] == 90 * 4096 for key in found["keys"])
+    assert all(key["waits"] == 60 and key["bytes"] == 90 * 4096 for key in found["keys"])
     assert sum(owner["rounds"] for owner in found["owners"]) == 150
     assert found["owner_bound"] is False
 

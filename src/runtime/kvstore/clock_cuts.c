@@ -189,7 +189,7 @@ size_t mxn__clock_cuts_thin(mxp_clock_cut *all, size_t count)
     return left;
 }
 
-static void add_cut(mxn_clock_cuts *cuts, const mxp_clock_cut *cut)
+void mxn__clock_cuts_add(mxn_clock_cuts *cuts, const mxp_clock_cut *cut)
 {
     if (cuts->count == MXP_CLOCK_CUTS_MAX) {
         cuts->count = mxn__clock_cuts_thin(cuts->all, cuts->count);
@@ -211,11 +211,14 @@ static void ask(mxn_clock_cuts *cuts)
 
 static void begin(mxn_clock_cuts *cuts, unsigned exchanges)
 {
-    if (!cuts->asks || cuts->left > 0) {
+    const uint64_t now_ns = mxp__os_monotonic_ns();
+    const bool is_late =
+        now_ns - cuts->last_ns >= refresh_ns;  // the answer is: worker 0 had no ear
+    if (!cuts->asks || (cuts->left > 0 && !is_late)) {
         return;
     }
     cuts->left = exchanges;
-    cuts->last_ns = mxp__os_monotonic_ns();
+    cuts->last_ns = now_ns;
     ask(cuts);
 }
 
@@ -239,11 +242,12 @@ static void take(mxn_clock_cuts *cuts, const mxn_wire *pong)
     const double rate = (double)(raw_ns - cuts->sent_raw_ns) / (double)(ticks - cuts->sent_ticks);
     const mxp_clock_cut cut =
         mxp_clock_cut_of(cuts->sent_ticks, pong->offset, pong->wait_ns, ticks, rate, cuts->head);
-    add_cut(cuts, &cut);
-    if (--cuts->left > 0) {
-        ask(cuts);
-    } else {
+    mxn__clock_cuts_add(cuts, &cut);
+    if (--cuts->left == 0 || cuts->is_closing) {  // which may be cut off
         publish(cuts);
+    }
+    if (cuts->left > 0) {
+        ask(cuts);
     }
 }
 
@@ -265,7 +269,7 @@ void mxn_clock_cuts_open(mxn_clock_cuts *cuts)
 void mxn_clock_cuts_refresh(mxn_clock_cuts *cuts)
 {
     if (!cuts->is_closing && mxp__os_monotonic_ns() - cuts->last_ns >= refresh_ns) {
-        begin(cuts, REFRESH_EXCHANGES);
+        begin(cuts, cuts->count == 0 ? OPEN_EXCHANGES : REFRESH_EXCHANGES);
     }
 }
 

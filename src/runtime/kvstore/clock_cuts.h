@@ -26,15 +26,17 @@ void mxn_clock_cuts_free(mxn_clock_cuts *cuts);  // null is fine
 // A PING, which is answered, or a PONG, which becomes a cut and may be followed by the next PING.
 void mxn_clock_cuts_handle(mxn_clock_cuts *cuts, uint32_t peer, const mxn_wire *header);
 
-// 16 exchanges now: all processes are there, or the first time that the last barrier is near.
+// 16 exchanges now: all processes are there.
 void mxn_clock_cuts_open(mxn_clock_cuts *cuts);
-// Four, if the last ones were a second ago: at barriers, and where nothing else happens.
+// Four, if the last ones were a second ago, 16 if there were none: at barriers, and where nothing
+// else happens.
 void mxn_clock_cuts_refresh(mxn_clock_cuts *cuts);
 // Begins 16 the first time; whether any are still under way.
 bool mxn_clock_cuts_close(mxn_clock_cuts *cuts);
 
 // Those it has, oldest first, as long as none is added; for tests.
 const mxp_clock_cut *mxn_clock_cuts_all(const mxn_clock_cuts *cuts, size_t *count);
+void mxn__clock_cuts_add(mxn_clock_cuts *cuts, const mxp_clock_cut *cut);  // the same
 // Leaves three of four cuts, those between which lines may just go and then the tightest.
 size_t mxn__clock_cuts_thin(mxp_clock_cut *all, size_t count);
 

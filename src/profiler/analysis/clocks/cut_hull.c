@@ -57,6 +57,9 @@ static size_t hull_of_side(mxp_cut *cuts, size_t count)
 
 size_t mxp__cuts_on_hull(mxp_cut *cuts, size_t count)
 {
+    if (count == 0) {
+        return 0;
+    }
     qsort(cuts, count, sizeof *cuts, compare_side);
     size_t lows = 0;
     while (lows < count && has_low(&cuts[lows])) {
