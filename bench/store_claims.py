@@ -27,6 +27,7 @@ START_SECONDS, BATCH_SECONDS, TURN_SECONDS = 60, 30, 0.3
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "oob_tcp_if_include", "lo",
           "--mca", "btl_tcp_if_include", "lo"]
+DETAILS = ("rounds", "messages")  # workloads: what is recorded of the store
 LARGE_BYTES, PIECE_BYTES = 16 << 20, 512 << 10
 
 
@@ -62,7 +63,7 @@ class Job:
 
     def fail(self, what):
         self.errors.seek(0)
-        said = (self.errors.read().strip() or what).splitlines()[-1]
+        said = next((line for line in reversed(self.errors.read().splitlines()) if line.strip("-= \n")), what)
         raise Missing(f"{what}: {said}")
 
     def connect(self):
@@ -118,7 +119,8 @@ def start_ours(place, workload, workers, servers):
     if servers:
         line = [*MPIRUN, "-n", str(servers), "-x", "DMLC_ROLE=server", *part, ":",
                 "-n", str(workers), "-x", "DMLC_ROLE=worker", *part]
-    job.begin(line, settings(**MPI, MXNET_LIBRARY_PATH=str(place.build / "libmxnet.so"),
+    detail = {"MXPROF_DISTRIBUTED_DETAIL": workload} if workload in DETAILS else {}
+    job.begin(line, settings(**MPI, **detail, MXNET_LIBRARY_PATH=str(place.build / "libmxnet.so"),
                              PYTHONPATH=str(HERE.parent / "python")))
     job.connect()
     return job
