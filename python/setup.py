@@ -23,7 +23,8 @@ BUILD = TREE / "build/python"
 # Where mxnet is installed. An editable installation leaves it where it is.
 RUNTIME = "" if "editable_wheel" in sys.argv else "mxprof.runtime."
 # What is built by CMake and lies beside the package's modules. The command finds there what `mxprof run` loads.
-PARTS = {"mxnet_shared": "libmxnet.so", "mxprof_shared": "libmxprof.so.0", "mxprof_command": "mxprof",
+PARTS = {"mxnet_shared": "libmxnet.so", "mxnet_mpi": "libmxnet_mpi.so", "mxprof_shared": "libmxprof.so.0",
+         "mxprof_command": "mxprof",
          "mxprof_collect": "libmxprof_collect.so.0", "mxprof_dnnl": "libmxprof_dnnl.so.0"}
 PLACE = "_library_path.txt"  # what mxnet.libinfo reads
 

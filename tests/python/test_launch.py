@@ -4,6 +4,7 @@ themselves are played by small programs in the place of mpirun and srun."""
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -173,3 +174,14 @@ def test_module_is_the_same_command():
                             env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                                  "PYTHONPATH": str(SOURCE / "python")})
     assert module.stdout.startswith("mpirun ") and module.stdout.endswith("-n 1 b\n")
+
+
+def test_script_finds_the_module_where_pip_puts_it(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "mxprof/runtime/mxnet").mkdir(parents=True)
+    script = shutil.copy(LAUNCH, tmp_path / "bin")
+    shutil.copy(SOURCE / "python/mxnet/launch.py", tmp_path / "mxprof/runtime/mxnet")
+    line = [sys.executable, script, "--dry-run", "--allow-run-as-root", "-n", "1", "-H", "a", "--", "b"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(TOLD)}
+    result = subprocess.run(line, env=kept, cwd=tmp_path, timeout=60, stdout=subprocess.PIPE, text=True, check=True)
+    assert result.stdout.endswith("-n 1 b\n")
