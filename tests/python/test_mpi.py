@@ -205,3 +205,35 @@ def test_error_of_a_death_can_be_caught_and_the_job_fails_all_the_same(tmp_path)
     assert len(re.findall(r"saved: .*worker 1 \(rank 1, host \S+, pid \d+\) died; this was worker [02]",
                           result.stdout)) == 2, result.stdout + result.stderr
     assert result.returncode == 137
+
+
+STUCK = CREATE + """
+import os, time
+mx.profiler.set_config(profile_all=True, filename='none')
+mx.profiler.set_state('run')
+values = mx.nd.ones((1000,))
+store.init('weight', values)
+store.push('weight', values)
+store.barrier()
+if store.rank == 0:
+    mx.profiler.snapshot('all.mxp', profile_process='all')
+    while not all(os.path.exists(f'{name}_all.mxp') for name in ('worker0', 'worker1', 'server0')):
+        time.sleep(0.05)
+    open('seen', 'w').close()
+while not os.path.exists('seen'):
+    time.sleep(0.05)
+"""
+
+
+@needs_mpi
+def test_every_process_takes_a_snapshot_while_its_program_is_elsewhere(tmp_path):
+    result = launch(STUCK, tmp_path, "-n", "2", "-s", "1", MXPROF_AUTOSTART="1", MXPROF_FILENAME="none")
+    assert result.returncode == 0, result.stderr
+    for name in ("worker0", "worker1", "server0"):
+        info = run([BUILD / "mxprof", "info", f"{name}_all.mxp"], tmp_path)
+        assert info.returncode == 0, info.stderr
+
+
+def test_a_process_alone_has_no_others_to_take_snapshots(tmp_path):
+    result = run([sys.executable, "-c", "import mxnet as mx\nmx.profiler.snapshot(profile_process='all')"], tmp_path)
+    assert "there are no other processes of a store" in result.stderr

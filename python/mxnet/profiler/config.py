@@ -165,7 +165,7 @@ def running_filename() -> Optional[str]:
     return os.fsdecode(name.value) if running == 1 else None
 
 
-def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
+def snapshot(filename: Optional[str] = None, last_ms: float = 0, profile_process: str = "worker") -> None:
     """Writes the newest records to a file of their own; recording continues, nothing is consumed.
 
     Parameters
@@ -175,13 +175,22 @@ def snapshot(filename: Optional[str] = None, last_ms: float = 0) -> None:
         snapshot_filename: 'snapshot.PID.1.mxp', 'snapshot.PID.2.mxp' ...
     last_ms : float
         How far back it reaches, in milliseconds; 0 for everything that is held.
+    profile_process : str
+        'worker' for this process; 'all' for every process of its distributed program, also one that is
+        stuck: each writes to its own file, whose name has its role and rank before its last part
+        ('runs/worker0_last.mxp'), and this returns before they have.
 
     Raises
     ------
     MXNetError
-        If the file cannot be written, or last_ms is negative.
+        If the file cannot be written, last_ms is negative, or there are no other processes.
     """
     name = None if filename is None else c_file_name(filename)
+    if profile_process == "all":
+        check_call(_LIB.MXKVStoreSnapshotAll(name, ctypes.c_double(last_ms)))
+        return
+    if profile_process != "worker":
+        raise ValueError(f"profile_process is {profile_process!r}: 'worker' and 'all' are valid")
     check_call(_LIB.mxp_session_snapshot(_session(), name, ctypes.c_double(last_ms)))
 
 

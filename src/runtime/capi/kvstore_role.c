@@ -36,6 +36,11 @@ int MXKVStoreIsSchedulerNode(int *ret)
     return mxn__api_end(&call, answer("scheduler", ret));
 }
 
+int MXKVStoreSnapshotAll(const char *path, double last_ms)
+{
+    return mxn_kvstore_snapshot_all(path, last_ms) == MXP_OK ? 0 : -1;
+}
+
 int MXKVStoreAbandon(const char *why)
 {
     int error = mxn__check_given(why, "why");

@@ -16,6 +16,10 @@ MXNET_DLL int MXEngineDropPending(void);
 // The program ends with an error: stores over processes do not wait for the other workers, who
 // learn that this one has died.
 MXNET_DLL int MXKVStoreAbandon(const char *why);
+// Every process of the stores over processes writes a snapshot of its profile: to `path` with its
+// role and rank before the last part, or null: to its own next name. Returns before they have. -1:
+// there are no others.
+MXNET_DLL int MXKVStoreSnapshotAll(const char *path, double last_ms);
 
 // MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
 // their graph: backward writes its gradient and continues to what it was made of. Recorded as

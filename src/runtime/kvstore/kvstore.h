@@ -101,5 +101,9 @@ void mxn_kvstore_close_all(void);
 // The same for a program that ends with an error: nothing is waited for, everything fails with
 // `why`.
 void mxn_kvstore_abandon_all(const char *why);
+// Every process of the stores over processes writes a snapshot (mxp_session_snapshot): to `path`
+// with its role and rank before the last part; null: to its own next name. They have not when this
+// returns. MXP_ESTATE: there are no others. MXP_EVALUE: negative.
+int mxn_kvstore_snapshot_all(const char *path, double last_ms);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/lock.h"
 #include "runtime/engine/engine.h"
 #include "runtime/kvstore/dist_watch.h"
@@ -38,6 +39,14 @@ void mxn_kvstore_abandon_all(const char *why)
     if (dist != NULL) {
         mxn_dist_fail(dist, why);
     }
+}
+
+int mxn_kvstore_snapshot_all(const char *path, double last_ms)
+{
+    if (!(last_ms >= 0)) {
+        return mxp__fail(MXP_EVALUE, "last_ms is %g: milliseconds from 0 are valid", last_ms);
+    }
+    return mxn__watch_snapshot_all(path, last_ms);
 }
 
 static int open_locked(void)

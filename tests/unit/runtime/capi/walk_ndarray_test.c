@@ -349,6 +349,8 @@ static void dropping(void **state)
     NEVER_FAILS(MXEngineDropPending);
     GOOD(MXKVStoreAbandon, ("a reason"), true);
     BAD(MXKVStoreAbandon, (NULL));
+    ONLY_BAD(MXKVStoreSnapshotAll, (NULL, 0));
+    BAD(MXKVStoreSnapshotAll, (NULL, -1));
 }
 
 static void all_were_called(void **state)
