@@ -237,3 +237,16 @@ def test_every_process_takes_a_snapshot_while_its_program_is_elsewhere(tmp_path)
 def test_a_process_alone_has_no_others_to_take_snapshots(tmp_path):
     result = run([sys.executable, "-c", "import mxnet as mx\nmx.profiler.snapshot(profile_process='all')"], tmp_path)
     assert "there are no other processes of a store" in result.stderr
+
+
+@needs_mpi
+def test_profile_in_memory_is_written_before_the_end(tmp_path):
+    source = TRAINING.format(act="os.kill(os.getpid(), signal.SIGKILL)")
+    result = launch(source, tmp_path, "-n", "3", MXPROF_AUTOSTART="1", MXPROF_STORE="memory",
+                    MXPROF_FILENAME=str(tmp_path / "profile.%p.json"))
+    assert result.returncode == 137, result.stderr
+    died = sorted(tmp_path.glob("profile.*.died.mxp"))
+    assert len(died) == 2, (list(tmp_path.iterdir()), result.stderr)
+    for path in died:
+        text = run([BUILD / "mxprof", "info", path], tmp_path)
+        assert text.returncode == 0, text.stderr
