@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/fork_lock.h"
 #include "base/os/os.h"
 #include "runtime/kvstore/socket_stream.h"
 #include "runtime/kvstore/transport_match.h"
@@ -25,6 +26,7 @@ typedef struct token {  // a READY
 
 typedef struct sockets {
     mxn_transport base;
+    struct sockets *next;  // of all that are open
     mxn_transport *self;  // of what it sends to itself
     mxn_peer *peers;
     mxn_stream *streams;
@@ -36,6 +38,46 @@ typedef struct sockets {
     mxn_done_list done;
     int64_t culprit;  // the first peer that was lost, -1: none
 } sockets;
+
+// A forked child holds its parent's sockets open, and whoever waits for the parent's end would wait
+// for the child's: so it lets go of them.
+static void close_in_child(void);
+static mxp_fork_lock list_lock = MXP__FORK_LOCK_INIT(close_in_child);
+static sockets *all;
+
+static void close_in_child(void)
+{
+    for (const sockets *of = all; of != NULL; of = of->next) {
+        for (uint32_t i = 0; i < of->base.size; i++) {
+            if (of->streams[i].fd >= 0) {
+                close(of->streams[i].fd);
+            }
+        }
+        close(of->bell[0]);
+        close(of->bell[1]);
+    }
+    all = NULL;
+}
+
+static void list_sockets(sockets *of)
+{
+    mxp__fork_lock(&list_lock);
+    of->next = all;
+    all = of;
+    mxp__fork_unlock(&list_lock);
+}
+
+static void unlist_sockets(const sockets *of)
+{
+    mxp__fork_lock(&list_lock);
+    for (sockets **at = &all; *at != NULL; at = &(*at)->next) {
+        if (*at == of) {
+            *at = of->next;
+            break;
+        }
+    }
+    mxp__fork_unlock(&list_lock);
+}
 
 static void note_done(void *context, mxn_ticket *ticket)
 {
@@ -387,6 +429,7 @@ static void wake(mxn_transport *transport)
 // ---- life --------------------------------------------------------------------------------------
 static void free_sockets(sockets *of)
 {
+    unlist_sockets(of);
     for (uint32_t i = 0; of->streams != NULL && i < of->base.size; i++) {
         mxn__stream_close(&of->streams[i]);
     }
@@ -523,6 +566,7 @@ int mxn__sockets_open(uint32_t rank, uint32_t size, const mxn_peer *peers, const
         free_sockets(of);
         return error;
     }
+    list_sockets(of);
     *transport = &of->base;
     return MXP_OK;
 }

@@ -452,6 +452,80 @@ static void answers_are_put_together(void **state)
     dist_world_close(&world);
 }
 
+// Long and short, with errors and without: each is answered, with what belongs to it.
+static void random_commands_are_all_answered(void **state)
+{
+    (void)state;
+    static unsigned char body[9000];
+    static dist_outcome outcomes[4];
+    dist_world world;
+    open_with_commands(&world);
+    for (int n = 0; n < 300; n++) {
+        const uint64_t bytes = dist_world_draw(&world, sizeof body + 1);
+        commands.counts[0] = commands.counts[1] = 0;
+        commands.error = dist_world_draw(&world, 3) == 0 ? "no" : NULL;
+        commands.answer_bytes = dist_world_draw(&world, 5000);
+        dist_outcome *of = &outcomes[n % 4];
+        submit_command(&world, (uint32_t)n, body, bytes, of);
+        dist_world_run(&world);
+        assert_int_equal(mxp_atomic_load(&of->count), 1);
+        assert_int_equal(commands.numbers[0][0], n);
+        assert_int_equal(commands.bytes, bytes);
+        assert_int_equal(of->error, commands.error == NULL ? MXP_OK : MXP_ESTATE);
+        assert_string_equal(of->text, commands.error == NULL ? "" : "server 1: no");
+        assert_int_equal(of->answer_bytes, commands.error == NULL ? 16 + commands.answer_bytes : 0);
+    }
+    dist_world_close(&world);
+}
+
+// ---- stores ------------------------------------------------------------------------------------
+static void each_store_has_its_own_keys(void **state)
+{
+    (void)state;
+    mxn_dist_config config = dist_world_config(true);
+    dist_world world;
+    uint16_t store = 0;
+    dist_world_open(&world, 2, 2, &config, 4);
+    for (uint32_t w = 0; w < 2; w++) {
+        assert_int_equal(mxn_dist_store_open(dist_world_worker(&world, w), false, &store), MXP_OK);
+        assert_int_equal(store, 1);
+    }
+    fill(0, 1);
+    dist_world_init_all(&world, 0, 0, "w", values[0], 30);
+    fill(0, 2);
+    dist_world_init_all(&world, 1, 0, "w", values[0], 40);
+    for (uint32_t w = 0; w < 2; w++) {
+        fill(w, 3);
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSHPULL, 1, 0,
+                                       values[w], outs[w], 40, &done[w]),
+                         MXP_OK);
+    }
+    dist_world_run(&world);
+    assert_true(dist_outcome_is_good(&done[0]) && outs[0][39] == 6);
+    all_do(&world, MXN_DIST_PULL, 0, 30);
+    assert_true(dist_outcome_is_good(&done[1]) && outs[1][0] == 1);
+    dist_world_close(&world);
+}
+
+static void sums_by_arrival_are_sums(void **state)
+{
+    (void)state;
+    mxn_dist_config config = dist_world_config(true);
+    config.sum_by_arrival = true;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        dist_world world;
+        dist_world_open(&world, 4, 1, &config, seed);
+        memset(values, 0, sizeof values);
+        dist_world_init_all(&world, 0, 0, "w", values[0], LONG);
+        for (uint32_t w = 0; w < 4; w++) {
+            fill(w, (float)(1 << w));
+        }
+        all_do(&world, MXN_DIST_PUSHPULL, 0, LONG);
+        assert_true(outs[seed % 4][0] == 15 && outs[seed % 4][LONG - 1] == 15);
+        dist_world_close(&world);
+    }
+}
+
 // ---- limits and settings -----------------------------------------------------------------------
 static void an_owner_stores_no_more_than_it_may(void **state)
 {
@@ -555,6 +629,9 @@ int main(void)
         cmocka_unit_test(commands_come_in_their_order_whatever_their_length),
         cmocka_unit_test(a_servers_error_is_the_callers),
         cmocka_unit_test(answers_are_put_together),
+        cmocka_unit_test(random_commands_are_all_answered),
+        cmocka_unit_test(each_store_has_its_own_keys),
+        cmocka_unit_test(sums_by_arrival_are_sums),
         cmocka_unit_test(an_owner_stores_no_more_than_it_may),
         cmocka_unit_test(settings_are_read_and_checked),
         cmocka_unit_test(buffers_of_pieces_are_used_again),
