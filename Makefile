@@ -21,7 +21,7 @@
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-distributed demo-embed build test quick check check-asan check-tsan check-clang \
 	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
-	check-types bench bench-explain fuzz browser format \
+	check-types check-documents bench bench-explain fuzz browser format \
 	install install-profiler uninstall deb clean
 .SUFFIXES:
 
@@ -112,7 +112,7 @@ quick:
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
-	check-install check-aarch64 check-musl
+	check-install check-aarch64 check-musl check-documents
 	@$(MAKE) --no-print-directory fuzz SECONDS=10
 	@echo "make check: all passed"
 
@@ -163,6 +163,11 @@ check-install:
 	@$(call configure_and_build,release,--target mxprof_command)
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 		.venv/bin/python -m pytest -n2 --dist worksteal tests/install
+
+# What the README tells to type, in an empty clone, but for what installs outside of it and for the tests themselves.
+check-documents:
+	@$(setup) build
+	scripts/first-run --page README.md --without 'make test' --without install-profiler --without pkg-config
 
 # Another processor, whose memory has an order of its own: the profiler's unit tests, in an emulator.
 check-aarch64:
