@@ -111,7 +111,7 @@ def test_another_signal_takes_snapshots_beside_the_programs_own(value, number, t
         assert end(process) == ""  # its own signal did not come
 
 
-@pytest.mark.parametrize("value", ["65", "RTMIN+31", "RTMIN", "USR1", "-1", "1.5", ""])
+@pytest.mark.parametrize("value", ["65", "RTMIN+31", "RTMIN+18446744073709551615", "RTMIN", "USR1", "-1", "1.5", ""])
 def test_what_is_no_signal_is_told(value, tmp_path):
     with open(tmp_path / "stderr", "w") as stderr:
         end(start(PROGRAM + GOES_ON, tmp_path, stderr=stderr, MXPROF_SNAPSHOT_SIGNAL=value))

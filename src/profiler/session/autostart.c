@@ -81,8 +81,8 @@ uint32_t mxp__autostart_classes(void)
     long classes = words != NULL ? read_words(words) : -1;
     if (words != NULL && classes < 0) {
         fprintf(stderr,
-                "mxprof: MXPROF_CLASSES='%.80s' is ignored: give words of symbolic, imperative, "
-                "api, memory, user and all, with commas between them\n",
+                "mxprof: MXPROF_CLASSES='%.80s' is ignored: give symbolic, imperative, api, "
+                "memory, user, all, with commas\n",
                 words);
     }
     if (classes < 0 && sum != NULL && (classes = read_sum(sum)) < 0) {

@@ -207,10 +207,10 @@ static int add_warnings(mxp_info_list *list)
         error = mxp__info_add(list, "ring_warning", text);
     }
     if (error == MXP_OK && mxp__barrier_is_refused()) {
-        error = mxp__info_add(
-            list, "barrier_warning",
-            "the system refuses membarrier: a stop waits for a millisecond in its place, "
-            "which is no guarantee that no record comes after it");
+        error = mxp__info_add(list, "barrier_warning",
+                              "the system refuses membarrier: a stop waits for a millisecond, "
+                              "after which a record may "
+                              "still come");
     }
     return error;
 }

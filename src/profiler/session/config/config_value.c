@@ -147,8 +147,15 @@ static int parse_signal(const char *key, const char *text, mxp_key_value *value)
         return MXP_OK;
     }
     int error = parse_whole(key, false, counts ? text + sizeof realtime - 1 : text, value);
-    value->size += error == MXP_OK && counts ? (uint64_t)SIGRTMIN : 0;
-    return error == MXP_OK && value->size > (uint64_t)SIGRTMAX ? fail_range(key, text) : error;
+    const uint64_t first = counts ? (uint64_t)SIGRTMIN : 0;
+    if (error != MXP_OK) {
+        return error;
+    }
+    if (value->size > (uint64_t)SIGRTMAX - first) {
+        return fail_range(key, text);
+    }
+    value->size += first;
+    return MXP_OK;
 }
 
 void mxp__config_words(const char *words, mxp_strbuf *out)
