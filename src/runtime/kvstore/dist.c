@@ -16,7 +16,6 @@
 
 // How long the thread looks for messages again before it sleeps, and how long it sleeps at most.
 #define LOOK_AGAIN_NS UINT64_C(20000)
-#define LOOK_LONG_NS UINT64_C(200000)  // where a sleeper may miss a message
 #define SLEEP_NS UINT64_C(10000000)
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -206,12 +205,11 @@ void mxn__dist_wake(mxn_dist *dist)
     }
 }
 
+// A transport whose sleep messages do not end knows itself how long it looks before it sleeps.
 static void rest(mxn_dist *dist, uint64_t now_ns)
 {
     const bool is_exact = dist->transport->wakes_for_messages;
-    const bool is_waiting = dist->ops > 0 || !mxn__owner_is_idle(dist);
-    const uint64_t look_ns = is_exact || dist->shares_cores ? LOOK_AGAIN_NS : LOOK_LONG_NS;
-    if ((is_waiting && !is_exact) || now_ns - dist->last_busy_ns < look_ns) {
+    if (is_exact && now_ns - dist->last_busy_ns < LOOK_AGAIN_NS) {
         mxp__os_yield();
         return;
     }
@@ -300,13 +298,10 @@ static void run(mxn_dist *dist)
 static int count_peers(mxn_dist *dist)
 {
     const mxn_transport *transport = dist->transport;
-    uint32_t here = 0;  // processes of this machine, each with at least a thread that computes
     for (uint32_t i = 0; i < transport->size; i++) {
-        here += strcmp(transport->peers[i].boot_id, transport->peers[transport->rank].boot_id) == 0;
         dist->worker_count += (transport->peers[i].roles & MXN_ROLE_WORKER) != 0;
         dist->owner_count += (transport->peers[i].roles & MXN_ROLE_OWNER) != 0;
     }
-    dist->shares_cores = 2 * here > mxp__os_cpu_count();
     if (dist->worker_count == 0 || dist->owner_count == 0) {
         return mxp__fail(MXP_ESTATE,
                          "a distributed store needs a worker and a server; there are "

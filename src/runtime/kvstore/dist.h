@@ -87,7 +87,8 @@ typedef struct mxn_dist_config {
 } mxn_dist_config;
 
 // The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, OWNER_INFLIGHT,
-// OWNER_HELD, OWNER_BYTES, STALL_S, SUM. MXP_EVALUE names the variable and its valid values.
+// OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS. MXP_EVALUE names the variable and its valid
+// values.
 int mxn_dist_config_read(mxn_dist_config *config);
 
 // ---- life --------------------------------------------------------------------------------------

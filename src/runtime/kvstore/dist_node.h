@@ -108,7 +108,6 @@ struct mxn_dist {
     uint32_t roles, rank;
     uint32_t worker_count, owner_count;
     uint32_t *worker_peers;  // by rank
-    bool shares_cores;  // this machine has more threads of the job than cores
 
     mxp_lock lock;
     pthread_cond_t changed;

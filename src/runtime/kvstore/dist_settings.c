@@ -101,7 +101,15 @@ int mxn_dist_config_read(mxn_dist_config *config)
 {
     *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true};
     static const char *const sums[] = {"rank", "arrival", NULL};
-    int error = read_numbers(config), sum = 0;
+    static const char *const levels[] = {"auto", "1", "2", NULL};
+    int error = read_numbers(config), sum = 0, level = 0;
+    if (error == MXP_OK) {
+        error = read_word("MXNET_KVSTORE_LEVELS", levels, &level);
+    }
+    if (error == MXP_OK && level == 2) {
+        error = mxp__fail(MXP_ENOTSUP, "MXNET_KVSTORE_LEVELS=2: sums in two levels are not there "
+                                       "yet; 1 and auto are the same");
+    }
     if (error == MXP_OK) {
         error = read_word("MXNET_KVSTORE_SUM", sums, &sum);
     }

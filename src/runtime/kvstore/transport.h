@@ -81,7 +81,8 @@ typedef struct mxn_transport_ops {
     // One bounded turn: at most some 16 headers and 16 tickets. Whether anything happened.
     bool (*progress)(mxn_transport *transport);
     // Waits until something may have come, `wake` was called, or the time is over. A `wake` since
-    // the last `sleep` ends it at once. Calls no handlers.
+    // the last `sleep` ends it at once. Where messages do not end it (`wakes_for_messages`), it
+    // only yields as long as looking again is worth a core. Calls no handlers.
     void (*sleep)(mxn_transport *transport, uint64_t timeout_ns);
     void (*wake)(mxn_transport *transport);
     // Ends the connections and frees the transport; nothing is under way any more, or the job has
@@ -99,7 +100,7 @@ struct mxn_transport {
     uint32_t rank, size;  // this process's peer number, and how many there are
     const mxn_peer *peers;  // `size` of them, as long as the transport
     // `sleep` ends as soon as a message comes: then there is nothing to be gained by looking again
-    // and again. False: looks must go on while something is under way (MPI).
+    // and again. False: see `sleep` (MPI).
     bool wakes_for_messages;
     uint32_t slots_max;  // of MXN_WIRE_SLOTS_MAX what the engine below can tell apart
     // Set by the store before the first `progress`.

@@ -112,13 +112,6 @@ static void lose(sockets *of, uint32_t peer, const char *text)
     }
 }
 
-static void flush(sockets *of, uint32_t peer)
-{
-    if (!mxn__stream_write(&of->streams[peer], note_done, of)) {
-        lose(of, peer, "it ended without a word");
-    }
-}
-
 // ---- sending -----------------------------------------------------------------------------------
 static int put_token(mxn_match *match, uint64_t key)
 {
@@ -377,6 +370,20 @@ static bool read_peer(sockets *of, uint32_t peer)
         any = true;
     }
     return any;
+}
+
+// A peer that takes nothing any more has ended. What it has said before that is read first: it may
+// have said goodbye.
+static void flush(sockets *of, uint32_t peer)
+{
+    if (mxn__stream_write(&of->streams[peer], note_done, of)) {
+        return;
+    }
+    while (of->streams[peer].fd >= 0 && read_once(of, peer) > 0) {
+    }
+    if (of->streams[peer].fd >= 0) {
+        lose(of, peer, "it ended without a word");
+    }
 }
 
 static bool progress(mxn_transport *transport)

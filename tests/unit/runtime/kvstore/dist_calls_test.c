@@ -570,6 +570,9 @@ static void settings_are_read_and_checked(void **state)
     assert_string_equal(mxp_last_error(),
                         "MXNET_KVSTORE_SUM='tree': set it to one of rank, arrival");
     unsetenv("MXNET_KVSTORE_SUM");
+    setenv("MXNET_KVSTORE_LEVELS", "2", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_ENOTSUP);
+    unsetenv("MXNET_KVSTORE_LEVELS");
     setenv("MXNET_KVSTORE_PIECE_BYTES", "63", 1);
     assert_int_equal(mxn_dist_config_read(&config), MXP_EVALUE);
     unsetenv("MXNET_KVSTORE_PIECE_BYTES");
