@@ -85,6 +85,16 @@ def variables(options: argparse.Namespace, environment: Mapping[str, str]) -> Tu
     return [name for name in dict.fromkeys([*names, *values]) if name != "DMLC_ROLE"], values
 
 
+def cores() -> Optional[int]:
+    """What Open MPI takes for this machine's slots: cores, not their threads."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            found = re.findall(r"^(?:physical id|core id)\s*:\s*(\d+)", lines.read(), re.MULTILINE)
+    except OSError:
+        found = []
+    return len(set(zip(found[::2], found[1::2]))) or os.cpu_count()
+
+
 def slots_of(options: argparse.Namespace) -> Optional[int]:
     """How many processes the hosts are said to have room for, None if they do not say."""
     if options.hosts:
@@ -95,7 +105,7 @@ def slots_of(options: argparse.Namespace) -> Optional[int]:
         entries = [match[1] if (match := re.search(r"slots\s*=\s*(\d+)", host)) else "1"
                    for host in hosts if host.strip()]
     else:
-        return os.cpu_count()
+        return cores()
     return sum(map(int, entries)) if all(entry.isdigit() for entry in entries) else None
 
 

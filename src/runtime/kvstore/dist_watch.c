@@ -256,6 +256,7 @@ static int gather_all(mxn_transport *transport, first_letter *into)
             look(transport);
         }
     }
+    // Until all have the address, and no longer: the next message is for the store.
     while (error == MXP_OK && into->error == MXP_OK && !mxn__liveness_is_settled(node.liveness)) {
         look(transport);
     }

@@ -220,7 +220,7 @@ static void wake(mxn_liveness *liveness)
     (void)!write(liveness->wake_fd, &one, sizeof one);
 }
 
-static void ask(mxn_liveness *liveness, int kind, const void *body, uint32_t body_bytes)
+void mxn__live_ask(mxn_liveness *liveness, int kind, const void *body, uint32_t body_bytes)
 {
     mxn_live_request *request = mxp__alloc(sizeof *request);
     if (request == NULL) {
@@ -228,7 +228,9 @@ static void ask(mxn_liveness *liveness, int kind, const void *body, uint32_t bod
     }
     request->kind = kind;
     request->body_bytes = body_bytes < sizeof request->body ? body_bytes : sizeof request->body;
-    memcpy(request->body, body, request->body_bytes);
+    if (request->body_bytes > 0) {
+        memcpy(request->body, body, request->body_bytes);
+    }
     mxp__lock(&liveness->lock);
     request->next = liveness->requests;
     liveness->requests = request;
@@ -244,12 +246,12 @@ void mxn__liveness_stall(mxn_liveness *liveness, const char *what, const int32_t
     stall.count = count < MXN_LIVENESS_STALL_RANKS ? count : MXN_LIVENESS_STALL_RANKS;
     memcpy(stall.ranks, ranks, stall.count * sizeof *ranks);
     snprintf(stall.what, sizeof stall.what, "%s", what);
-    ask(liveness, MXN_LIVE_STALL, &stall, sizeof stall);
+    mxn__live_ask(liveness, MXN_LIVE_STALL, &stall, sizeof stall);
 }
 
 void mxn__liveness_end_job(mxn_liveness *liveness, const char *text)
 {
-    ask(liveness, MXN_LIVE_FAILED, text, (uint32_t)strlen(text));
+    mxn__live_ask(liveness, MXN_LIVE_FAILED, text, (uint32_t)strlen(text));
 }
 
 void mxn__liveness_suspect(mxn_liveness *liveness, const char *text)
@@ -267,7 +269,7 @@ void mxn__liveness_snapshot(mxn_liveness *liveness, const char *path, double las
 {
     mxn_live_snapshot_body snapshot = {.last_ms = last_ms};
     snprintf(snapshot.path, sizeof snapshot.path, "%s", path == NULL ? "" : path);
-    ask(liveness, MXN_LIVE_SNAPSHOT, &snapshot, sizeof snapshot);
+    mxn__live_ask(liveness, MXN_LIVE_SNAPSHOT, &snapshot, sizeof snapshot);
 }
 
 bool mxn__liveness_has_failed(const mxn_liveness *liveness)

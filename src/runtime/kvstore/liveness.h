@@ -70,7 +70,8 @@ int mxn__liveness_open_head(const mxn_liveness_setup *setup, mxn_live_address *a
                             mxn_liveness **liveness);
 // Whether everybody has connected, or the job has failed. By the head.
 bool mxn__liveness_is_settled(const mxn_liveness *liveness);
-// Returns when that is so. MXP_ESTATE: somebody has not within the time, or has died.
+// Returns when that is so, and lets all others go on: from now on messages of the transport may
+// come. MXP_ESTATE: somebody has not within the time, or has died.
 int mxn__liveness_wait(mxn_liveness *liveness);
 // Everybody else's: connects, and waits as the head does. MXP_EIO: it cannot be reached, or did not
 // take us; the text has its address. MXP_ESTATE as above.

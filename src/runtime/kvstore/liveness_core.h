@@ -76,6 +76,8 @@ struct mxn_liveness {
 // whose thread does not run.
 int mxn__live_start(mxn_liveness *liveness);
 void mxn__live_release(mxn_liveness *liveness);
+// Has the thread obey a frame, as if it had come from itself. Any thread.
+void mxn__live_ask(mxn_liveness *liveness, int kind, const void *body, uint32_t body_bytes);
 
 // liveness_turn.c: what comes over the sockets, and what is due.
 void mxn__live_accept(mxn_liveness *liveness);

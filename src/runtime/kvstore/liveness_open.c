@@ -139,9 +139,11 @@ int mxn__liveness_wait(mxn_liveness *liveness)
     while (!mxn__liveness_is_settled(liveness)) {
         mxp__os_word_wait(&liveness->is_settled, 0);
     }
-    return mxn__liveness_has_failed(liveness)
-               ? mxp__fail(MXP_ESTATE, "not all processes are there: the line before says who")
-               : MXP_OK;
+    if (mxn__liveness_has_failed(liveness)) {
+        return mxp__fail(MXP_ESTATE, "not all processes are there: the line before says who");
+    }
+    mxn__live_ask(liveness, MXN_LIVE_WELCOME, NULL, 0);
+    return MXP_OK;
 }
 
 // Waits for the head's answer. 0: the connection has ended, or the time.

@@ -78,19 +78,24 @@ static mxn_live_other *place_of(mxn_liveness *liveness, const char *body, uint32
     return other;
 }
 
-// Everybody goes on at once, when everybody is here: nobody sends to one who does not listen yet.
-static void begin(mxn_liveness *liveness)
+static void stop_admitting(mxn_liveness *liveness)
 {
     close(liveness->listen_fd);
     liveness->listen_fd = -1;
     for (uint32_t i = 0; i < MXN_LIVE_PENDING; i++) {
         mxn__live_link_close(&liveness->pending[i]);
     }
+    mxn__live_settle(liveness);
+}
+
+// Everybody goes on at once, when everybody is here and the head's opener too: nobody sends to one
+// who does not listen yet.
+static void welcome_all(mxn_liveness *liveness)
+{
     for (uint32_t i = 0; i < liveness->other_count; i++) {
         liveness->others[i].link.heard_ns = mxp__os_monotonic_ns();
         mxn__live_link_send(&liveness->others[i].link, MXN_LIVE_WELCOME, NULL, 0);
     }
-    mxn__live_settle(liveness);
 }
 
 static void admit(mxn_liveness *liveness, mxn_live_other *other, mxn_live_link *link)
@@ -103,7 +108,7 @@ static void admit(mxn_liveness *liveness, mxn_live_other *other, mxn_live_link *
                     MXN_LIVE_TAG_OTHERS + (uint64_t)(other - liveness->others));
     assert(liveness->awaited > 0);
     if (--liveness->awaited == 0) {
-        begin(liveness);
+        stop_admitting(liveness);
     }
 }
 
@@ -191,6 +196,11 @@ static void obey(mxn_liveness *liveness, const mxn_live_other *from, int kind, c
     case MXN_LIVE_FAILED:
         mxn__live_text(text, sizeof text, body, body_bytes);
         mxn__live_fail(liveness, text, from);
+        break;
+    case MXN_LIVE_WELCOME:
+        if (from == NULL) {
+            welcome_all(liveness);
+        }
         break;
     case MXN_LIVE_STALL:
         if (liveness->is_head) {
