@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake --install: headers, both libraries, the command, mxprof.pc and the CMake package. All of it
 # finds its parts relative to itself, so an installed tree may be moved. Components are the packages
-# of cmake/Packages.cmake: library, development, command, runtime, runtime_development.
+# of cmake/Packages.cmake: library, development, command, runtime, runtime_development, runtime_mpi.
 include(CMakePackageConfigHelpers)
 
 # What a whole installation puts where is noted there, for `make uninstall`.
@@ -33,7 +33,7 @@ if(TARGET mxnet_shared)
   install(TARGETS mxnet_shared EXPORT mxnetTargets
     LIBRARY COMPONENT runtime NAMELINK_COMPONENT runtime_development)
   if(TARGET mxnet_mpi)
-    install(TARGETS mxnet_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+    install(TARGETS mxnet_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime_mpi)
   endif()
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT runtime_development
     FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN mxprof EXCLUDE)

@@ -42,10 +42,15 @@ if(TARGET mxnet_shared)
   mxp_package(runtime_development libmxnet-dev "libmxnet0 ${same_version}, libmxprof-dev ${same_version}"
     "Tensor runtime that mxprof profiles: headers and CMake files")
 endif()
+if(TARGET mxnet_mpi)  # a package of its own, so that the runtime does not need MPI
+  list(APPEND CPACK_COMPONENTS_ALL runtime_mpi)
+  mxp_package(runtime_mpi libmxnet0-mpi "libmxnet0 ${same_version}, openmpi-bin"
+    "Tensor runtime that mxprof profiles: its stores over processes by Open MPI")
+endif()
 
 # What depends on libmxprof0 gets that from above; shlibdeps finds the library beside the package's.
 if(DPKG_SHLIBDEPS AND READELF)
-  foreach(component IN ITEMS LIBRARY COMMAND RUNTIME)
+  foreach(component IN ITEMS LIBRARY COMMAND RUNTIME RUNTIME_MPI)
     set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS ON)
   endforeach()
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
