@@ -212,3 +212,19 @@ profiler.dump(profile_process='server')
 def test_a_folder_and_a_colon_in_a_name_are_kept(tmp_path):
     run_job(FOLDERS, tmp_path, 1, 2).check()
     assert sorted(os.listdir(tmp_path / "folder")) == ["rank0_a:b.json", "rank1_a:b.json"]
+
+
+@pytest.mark.parametrize("order", ["worker first", "server first"])
+def test_owners_inside_workers_write_their_rows_where_they_are_looked_for(order, tmp_path):
+    source = STORE_PROGRAM.format(kind="dist_sync", optimizer="sgd")
+    if order == "server first":
+        first, second = [f"profiler.dump(True, profile_process='{process}')\n" for process in ("worker", "server")]
+        assert first + second in source
+        source = source.replace(first + second, second + first)
+    job = run_job(source, tmp_path, 2, 0).check()
+    assert job.text().count("the owners of this store are inside the workers") == 1
+    for rank, updates in enumerate([7, 3]):
+        path = tmp_path / f"rank{rank}_server.json"
+        assert rows(path) == ours({"BinaryOpKernel": updates, "CopyCPU2CPU": updates, "multi_sgd_update": updates})
+        assert rounds(path) == updates
+        assert rows(tmp_path / f"worker{rank}.json")["KVStoreDistDefaultPush"] == 6

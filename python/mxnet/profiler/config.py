@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, Literal, Optional, Union, overload
 
 from ..base import (_LIB, KVStoreHandle, MXNetError, _Null, c_file_name, c_str_array, check_call,
                     did_you_mean, file_name_str, py_str)
-from . import garbage
+from . import garbage, owner_rows
 
 profiler_kvstore_handle = KVStoreHandle()
 
@@ -86,6 +86,8 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
                for key, value in given.items() if value is not None or key not in _TEXTS}
     check_call(_LIB.MXSetProcessProfilerConfig(
         len(options), c_str_array(options), c_str_array(options.values()), profiler_kvstore_handle))
+    if options.get("profile_process") == "server":
+        owner_rows.configured(options.get("filename"))
 
 
 OPTIONS = tuple(inspect.signature(set_config).parameters)[:-1]
@@ -112,6 +114,8 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     check_call(_LIB.MXSetProcessProfilerState(
         _number_of(state, _STATES, "state"),
         _number_of(profile_process, _PROCESSES, "profile_process"), profiler_kvstore_handle))
+    if profile_process == "worker":
+        owner_rows.running(running_filename())
     garbage.follow()
 
 
@@ -130,6 +134,10 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     check_call(_LIB.MXDumpProcessProfile(
         int(finished is True), _number_of(profile_process, _PROCESSES, "profile_process"),
         profiler_kvstore_handle))
+    if profile_process == "server":
+        owner_rows.server_dumped(profiler_kvstore_handle)
+    else:
+        owner_rows.worker_dumped()
 
 
 def dump_profile() -> None:

@@ -7,6 +7,7 @@
 
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/kvstore_handle.h"
+#include "runtime/capi/package_call.h"
 
 // ---- life --------------------------------------------------------------------------------------
 int MXKVStoreCreate(const char *type, KVStoreHandle *out)
@@ -67,6 +68,17 @@ int MXKVStoreGetGroupSize(KVStoreHandle handle, int *ret)
     int error = mxn__kvstore_get_for(handle, ret, &store);
     if (error == MXP_OK) {
         *ret = mxn_kvstore_size(store);
+    }
+    return mxn__api_end(&call, error);
+}
+
+int MXKVStoreHasServers(KVStoreHandle handle, int *ret)
+{
+    MXN_API_CALL();
+    mxn_kvstore *store = NULL;
+    int error = mxn__kvstore_get_for(handle, ret, &store);
+    if (error == MXP_OK) {
+        *ret = mxn_kvstore_has_servers(store);
     }
     return mxn__api_end(&call, error);
 }

@@ -20,6 +20,8 @@ MXNET_DLL int MXKVStoreAbandon(const char *why);
 // role and rank before the last part, or null: to its own next name. Returns before they have. -1:
 // there are no others.
 MXNET_DLL int MXKVStoreSnapshotAll(const char *path, double last_ms);
+// Whether the store's servers are processes of their own: 0 also of a store of one process.
+MXNET_DLL int MXKVStoreHasServers(KVStoreHandle handle, int *ret);
 
 // MXAutogradMarkVariables of one array, but an array that recorded operators have made stays in
 // their graph: backward writes its gradient and continues to what it was made of. Recorded as

@@ -97,6 +97,11 @@ int mxn_kvstore_serve(mxn_kvstore *store, mxn_kv_control control, void *context)
     return store->ops->serve(store, control, context);
 }
 
+bool mxn_kvstore_has_servers(const mxn_kvstore *store)
+{
+    return store->ops->has_servers != NULL && store->ops->has_servers(store);
+}
+
 int mxn_kvstore_dead(mxn_kvstore *store, int *count)
 {
     return store->ops->dead(store, count);

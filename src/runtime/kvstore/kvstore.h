@@ -16,6 +16,7 @@
 #ifndef MXN_KVSTORE_KVSTORE_H
 #define MXN_KVSTORE_KVSTORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/tensor/tensor.h"
@@ -62,6 +63,7 @@ int mxn_kvstore_pushpull(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array 
 int mxn_kvstore_set_updater(mxn_kvstore *store, mxn_kv_update update, void *context);
 
 // ---- groups of processes -----------------------------------------------------------------------
+bool mxn_kvstore_has_servers(const mxn_kvstore *store);  // processes of their own
 // Waits until all workers are here, with what this one has pushed.
 int mxn_kvstore_barrier(mxn_kvstore *store);
 

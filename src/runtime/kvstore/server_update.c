@@ -122,16 +122,30 @@ static int post_program(mxn_kv_server *server, const mxn_dist_part *part, mxn_ar
     return MXP_OK;
 }
 
+// In a worker its operators are told from the worker's own by their scope.
+static int run_built_in(mxn_kv_updater *updater, const mxn_kv_weight *weight, bool is_alone)
+{
+    if (!is_alone) {
+        mxp_scope_push("owner");
+    }
+    int error = mxn__kv_updater_update(updater, weight);
+    if (!is_alone) {
+        mxp_scope_pop();
+    }
+    return error;
+}
+
 static int update(mxn_kv_server *server, const mxn_dist_part *part, mxn_array *sum,
                   mxn_array *stored, mxn_dist_request *request)
 {
+    const bool is_alone = mxn__server_is_alone(server);
     mxp__lock(&server->lock);
     const mxn_server_store store = server->stores[part->store];
     int error = MXP_OK;
     if (store.updater != NULL) {
         const mxn_kv_weight weight = {
             .key = part->name, .first = part->first, .gradient = sum, .weight = stored};
-        error = mxn__kv_updater_update(store.updater, &weight);
+        error = run_built_in(store.updater, &weight, is_alone);
     }
     mxp__unlock(&server->lock);
     if (store.updater != NULL) {

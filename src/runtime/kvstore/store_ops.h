@@ -27,6 +27,7 @@ typedef struct mxn_kvstore_ops {
     int (*profile)(mxn_kvstore *store, const mxn_kv_profile *command);
     int (*serve)(mxn_kvstore *store, mxn_kv_control control, void *context);
     int (*dead)(mxn_kvstore *store, int *count);
+    bool (*has_servers)(const mxn_kvstore *store);  // null: no
 } mxn_kvstore_ops;
 
 // The head of every store.

@@ -300,6 +300,11 @@ static int dead(mxn_kvstore *store, int *count)
     return MXP_OK;
 }
 
+static bool has_servers(const mxn_kvstore *store)
+{
+    return mxn_dist_has_servers(((const worker_store *)store)->dist);
+}
+
 // ---- servers -----------------------------------------------------------------------------------
 static int set_updater(mxn_kvstore *store, mxn_kv_update update, void *context)
 {
@@ -332,7 +337,8 @@ int mxn__worker_store_new(bool is_async, mxn_kvstore **store)
                                         .command = command,
                                         .profile = profile,
                                         .serve = serve,
-                                        .dead = dead};
+                                        .dead = dead,
+                                        .has_servers = has_servers};
     mxn_dist *dist = NULL;
     int error = mxn__process_node(&dist);
     if (error != MXP_OK) {

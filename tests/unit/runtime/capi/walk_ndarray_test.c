@@ -351,6 +351,13 @@ static void dropping(void **state)
     BAD(MXKVStoreAbandon, (NULL));
     ONLY_BAD(MXKVStoreSnapshotAll, (NULL, 0));
     BAD(MXKVStoreSnapshotAll, (NULL, -1));
+    KVStoreHandle store = NULL;
+    int has = -1;
+    assert_int_equal(MXKVStoreCreate("local", &store), 0);
+    GOOD(MXKVStoreHasServers, (store, &has), has == 0);
+    BAD(MXKVStoreHasServers, (store, NULL));
+    assert_int_equal(MXKVStoreFree(store), 0);
+    BAD_HANDLES(MXKVStoreHasServers, store, (bad, &has));
 }
 
 static void all_were_called(void **state)
