@@ -114,10 +114,12 @@ struct mxp_source {
 // How many cuts stand behind the clock's owner, and these.
 static inline size_t mxp__source_cuts(const mxp_source *source, const mxp_clock_cut **cuts)
 {
+    if (source->clock_bytes == 0) {
+        *cuts = NULL;
+        return 0;
+    }
     *cuts = (const mxp_clock_cut *)(const void *)(source->clock_owner + 1);
-    return source->clock_bytes == 0
-               ? 0
-               : (source->clock_bytes - sizeof *source->clock_owner) / sizeof **cuts;
+    return (source->clock_bytes - sizeof *source->clock_owner) / sizeof **cuts;
 }
 
 // What INFO says of `key`, or null.
