@@ -133,6 +133,40 @@ def test_depths_are_those_of_nesting_and_rows_do_not_overlap(tmp_path):
         assert all(one.begin + one.ns <= other.begin for one, other in zip(lane, lane[1:]))
 
 
+def rows_of(page):
+    rows = collections.defaultdict(list)
+    for span in page.spans():
+        rows[span.track, span.depth].append((span.begin, span.begin + span.ns))
+    return rows
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("style", ["span", "async"])
+def test_spans_that_overlap_stand_in_rows_of_their_own(tmp_path, seed, style):
+    """On a thread whose spans ought to nest, and do not, as well."""
+    chance, file = random.Random(seed), native_file.NativeFile()
+    thread, name = file.thread("main"), file.name("work", "app", style)
+    spans = sorted(((at := chance.randrange(5000)), at + chance.choice([0, 0, 5, 30, 200])) for _ in range(300))
+    for begin, end in sorted(spans, key=lambda span: span[1]):
+        file.span(thread, name, begin, end)
+    page = page_of(write(tmp_path, file))
+    assert not page.head["tracks"][0]["is_full"] and len(page.spans()) == 300
+    for row in rows_of(page).values():
+        row.sort()
+        assert all(one[1] <= other[0] for one, other in zip(row, row[1:]))
+
+
+def test_what_has_no_row_is_in_the_last_one(tmp_path):
+    file = native_file.NativeFile()
+    thread, name = file.thread("main"), file.name("deep", "app", "span")
+    for depth in range(99, -1, -1):
+        file.span(thread, name, depth, 1000 - depth)
+    page = page_of(write(tmp_path, file))
+    assert page.head["tracks"][0]["is_full"] and page.head["tracks"][0]["rows"] == 64
+    rows = rows_of(page)
+    assert [len(rows[0, depth]) for depth in range(64)] == [1] * 63 + [37]
+
+
 # ---- levels of detail -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tiles_are_the_sums_of_what_is_in_finer_classes(tmp_path, seed):

@@ -317,10 +317,8 @@ int mxp__blocks_add(mxp_page_blocks *blocks, mxp_page_track *track, mxp_page_spa
     assert((op != NULL) == (track->what == MXP_TRACK_OPERATORS));
     const int64_t begin_ns = (int64_t)span.begin_ns;
     const int64_t end_ns = (int64_t)(span.begin_ns + span.duration_ns);
-    const bool nests = track->what == MXP_TRACK_OPERATORS || track->what == MXP_TRACK_CALLS;
-    span.depth = track->what == MXP_TRACK_INSTANTS ? 0
-                 : nests ? mxp__page_depth_nested(&track->depths, begin_ns, end_ns)
-                         : mxp__page_depth_free(&track->depths, begin_ns, end_ns);
+    span.depth =
+        track->what == MXP_TRACK_INSTANTS ? 0 : mxp__page_depth(&track->depths, begin_ns, end_ns);
     track->rows = span.depth >= track->rows ? span.depth + 1 : track->rows;
     track->spans++;
     blocks->spans++;
