@@ -561,3 +561,71 @@ def test_verdict_and_tables_of_chosen_steps(tmp_path):
     assert head["report"] == report
     assert [step[1] for step in head["steps"] if step[10] & 1] == [3, 4, 5, 6]
     mxprof("view", path, "--verdict", "99", "-o", tmp_path / "no.html", code=2)
+
+
+# ---- memory -----------------------------------------------------------------------------------------------
+def memory_trace(chance, blocks=600):
+    """Blocks of five owners that come and go, and the totals after each: (time, owner, bytes, total)."""
+    file = native_file.NativeFile()
+    thread = file.thread("main")
+    scopes = [file.name(f"net:layer{i}:", 0, "scope") for i in range(5)]
+    array, live, at, total, told = file.name("array"), {}, 0, 0, []
+    for number in range(1, blocks + 1):
+        at += chance.randrange(1, 200_000)
+        if live and chance.random() < 0.45:
+            block = chance.choice(sorted(live))
+            owner, size, flags = *live.pop(block), 1
+        else:
+            block, owner, size, flags = number, chance.randrange(5), 1 + int(2 ** (20 * chance.random())), 0
+            live[block] = owner, size
+        total += -size if flags else size
+        told.append((at, owner, -size if flags else size, total))
+        file.add(thread, native_file.words(
+            native_file.word0("memory", 3, file.origin + at), array | scopes[owner] << 32,
+            block | flags << 56 | 2 << 60, size, size, total))
+    return file, told
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_memory_over_time_is_that_of_brute_force(tmp_path, seed):
+    file, told = memory_trace(random.Random(seed))
+    path = write(tmp_path, file)
+    page = page_of(path)
+    device, = page.head["memory"]["devices"]
+    assert page.head["memory"]["documents"] == [json.loads(mxprof("memory", path, "--json").stdout)]
+    peak = max(total for *_, total in told)
+    assert device["peak_bytes"] == peak and device["name"] == "cpu/0"
+    bins, = page.memory()
+    begin, width = int(page.head["begin"]), bins[1][0] - bins[0][0]
+    assert max(largest for _, largest, _, _ in bins) == peak
+    for start, largest, least, owners in bins:
+        within = [entry for entry in told if begin + start <= entry[0] < begin + start + width]
+        before = [total for at, _, _, total in told if at < begin + start]
+        totals = (before[-1:] or [0]) + [total for *_, total in within]
+        if not before and within:
+            totals = [0] + [total for *_, total in within]
+        assert (largest, least) == (max(totals), min(totals))
+        assert sum(owners) == largest
+        # Whose they are at the moment of the largest.
+        held = collections.Counter()
+        for at, owner, change, total in told:
+            if at >= begin + start + width or (at >= begin + start and largest == max(before[-1:] or [0])):
+                break
+            held[owner] += change
+            if at >= begin + start and total == largest:
+                break
+        named = {name: size for name, size in zip(device["owners"], owners) if size}
+        assert named == {f"net:layer{owner}": size for owner, size in held.items() if size}
+
+
+def test_a_kind_for_each_of_many_names_and_one_for_the_rest(tmp_path):
+    file = native_file.NativeFile()
+    thread = file.thread("main")
+    file.names += [(0, "span", 0, f"name {i}".encode()) for i in range(70_000)]
+    first = len(file.names) - 70_000
+    file.threads[thread]["bytes"] = b"".join(native_file.words(
+        native_file.word0("span", 1, file.origin + 10 * i), first + i | 5 << 32) for i in range(70_000))
+    page = page_of(write(tmp_path, file), "--size", "none")
+    kinds = page.head["kinds"]
+    assert len(kinds) == 65_536 and kinds[-1][0] == "other names"
+    assert page.head["stats"][-1][0] == 70_000 - 65_535 and sum(row[0] for row in page.head["stats"]) == 70_000
