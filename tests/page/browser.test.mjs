@@ -481,6 +481,9 @@ for (const name of ['chromium', 'firefox']) {
         assert.ok(drawn || plain, `changed at ${at}`);
         assert.ok(drawn || trouble.length > 20, `changed at ${at}: ${trouble}`);
       }
+      const at = whole_.indexOf('id="x-b0"') + 40, longer = await open(Buffer.concat([whole_.subarray(0, at), Buffer.from('\n'), whole_.subarray(at)]));
+      assert.match(longer.trouble, /not whole: it has \d+ sections of [\d,]+ characters where its end says/);
+      assert.ok(longer.drawn);
       await own.page.close(); // else another tab has the focus
       assert.deepEqual(besidesPolicy(own), [[], [], []]);
     });

@@ -81,6 +81,16 @@ test('a frame has at most a rectangle a pixel, row and block, whatever is in vie
   }
 });
 
+test('where a pixel is less than every span, rectangles begin and end where spans do', () => {
+  const layout = layoutOf(head, WIDTH), look = { find: null, fills: head.kinds.map(() => 'call') }, [row] = layout.rows;
+  const long = spans[0].filter(([, duration, , depth]) => depth === 0 && duration > 200_000)[7], [begin, duration] = long;
+  const view = { from: begin - duration, to: begin + 2 * duration, width: WIDTH, left: layout.left }, scene = sceneOf(profile, [row], view, look);
+  const pixel = perPixel(view), x = layout.left + (begin - view.from) / pixel, list = scene.rects.get('call');
+  const found = [];
+  for (let i = 0; i < list.length; i += 4) if (Math.abs(list[i] - x) < 1e-6 && list[i + 1] === row.y) found.push(list[i + 2]);
+  assert.deepEqual(found.map(width => Math.round(1000 * (width + 0.6))), [Math.round(1000 * duration / pixel)]);
+});
+
 test('searched kinds stay bright and others are dim', () => {
   const layout = layoutOf(head, WIDTH), view = { from: 0, to: head.length / 50, width: WIDTH, left: layout.left };
   const scene = sceneOf(profile, layout.rows, view, { find: new Set(), fills: head.kinds.map(() => 'call') });
