@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeWords, layerShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
+import { changeWords, layerShares, namedShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { svgOf } from '../../tools/page/export.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
@@ -191,3 +191,9 @@ for (const [theme, selector, least] of [['light', ':root {', 24], ['dark', ':roo
     }
   });
 }
+
+test('without scopes the first card has operators, without operators calls by their own time', () => {
+  const { profile } = profileOf('small'), { head } = profile, { report } = head;
+  assert.deepEqual(namedShares(head).map(row => [row.name, row.share]), [['_backward_Convolution', 0.24], ['Convolution', 0.12]]);
+  assert.deepEqual(namedShares({ ...head, report: { ...report, operators: [] } }).map(row => [row.name, row.each, row.parts]), [['MXImperativeInvoke', 1e6, [['call', 1e6]]]]);
+});

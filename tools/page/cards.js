@@ -2,6 +2,7 @@
 // The first screen: what takes the step, which step was slowest, can the profile be trusted, what to try first. All figures
 // of the three cards are of one window, the verdict's, and the cards say which.
 import { button, h, meter, terms } from './dom.js';
+import { FORM } from './head.js';
 import { processName } from './layout.js';
 import { PARTS } from './palette.js';
 import { medianOf } from './strip.js';
@@ -36,6 +37,17 @@ export function layerShares({ report }) {
   return layers.map((layer, i) => ({ name: names[i], each: layer.sum_ns / steps, share: layer.sum_ns / wall,
     parts: partsOf(layer).map(([token, ns]) => /** @type {[string, number]} */ ([token, ns / steps])) }))
     .sort((a, b) => b.each - a.each);
+}
+
+/** Where no scopes were recorded: operators, and where there are none, calls by their own time. @param {Head} head @returns {LayerShare[]} */
+export function namedShares({ report, kinds }) {
+  const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1), hasOperators = (report.operators ?? []).length > 0;
+  const frames = new Set(kinds.filter(({ form }) => form === FORM.asynchronous || form === FORM.step).map(kind => kind.name)); // they are no work
+  /** @type {any[]} */
+  const rows = hasOperators ? report.operators : (report.spans ?? []).filter((/** @type {any} */ row) => !frames.has(row.name));
+  return rows.map(row => ({ name: name(row.name), each: row.self_ns / steps, share: row.self_ns / wall,
+    parts: /** @type {[string, number][]} */ ([[hasOperators && PARTS.includes(row.phase) ? row.phase : hasOperators ? 'other' : 'call', row.self_ns / steps]]) }))
+    .filter(row => row.each > 0).sort((a, b) => b.each - a.each);
 }
 
 /** @param {any} layer @returns {[string, number][]} */
@@ -96,19 +108,20 @@ export function cards(options, steps) {
 
 /** @param {CardsOptions} options @param {Step[]} steps */
 function whatCard({ head }, steps) {
-  const layers = layerShares(head).slice(0, ROWS), chosen = steps.filter(step => step.isChosen);
+  const scopes = layerShares(head), layers = (scopes.length ? scopes : namedShares(head)).slice(0, ROWS), chosen = steps.filter(step => step.isChosen);
   const { parts, work, wall } = phaseShares(chosen.length ? chosen : steps), shown = parts.filter(([, share]) => share >= 0.005);
   const words = parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ');
-  const top = layers[0]?.each ?? 0, hasSteps = steps.length > 0;
+  const top = layers[0]?.each ?? 0, hasSteps = steps.length > 0, hasWork = hasSteps && work > 0;
   return card(hasSteps ? 'What takes the step' : 'What takes the run',
     h('p', { class: 'big' }, layers.length ? layers.slice(0, 3).map(layer => `${layer.name} ${(100 * layer.share).toFixed(0)} %`).join(', ')
-      : head.report.operators?.length ? 'No scopes were recorded' : 'No operators were recorded'),
-    hasSteps && h('div', { class: 'stack', role: 'img', 'aria-label': words }, shown.map(([part, share]) => h('span', {
+      : 'No operators and no calls were recorded'),
+    hasWork && h('div', { class: 'stack', role: 'img', 'aria-label': words }, shown.map(([part, share]) => h('span', {
       title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: `var(--${part === 'idle' ? 'line' : part})` } }))),
-    hasSteps && h('p', { class: 'legend' }, shown.map(([part, share]) => key(part, `${part} ${(100 * share).toFixed(0)} %`))),
+    hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => key(part, `${part} ${(100 * share).toFixed(0)} %`))),
     h('div', { class: 'rows' }, layers.flatMap((layer, i) => [h('span', { class: ['name', i > 1 && 'minor'].filter(Boolean).join(' ') }, layer.name),
       h('span', { class: i > 1 ? 'minor' : undefined }, meter(layer.parts, top)), h('b', { class: i > 1 ? 'minor' : undefined }, percent(layer.share)),
       h('span', { class: i > 1 ? 'minor' : undefined }, time(layer.each, 3))])),
+    scopes.length || !layers.length ? null : h('p', { class: 'fine' }, head.report.operators?.length ? 'No scopes were recorded: these are operators.' : 'No operators were recorded: these are calls, by their own time.'),
     h('p', { class: 'fine minor' }, hasSteps ? windowWords(head, chosen.length || steps.length, steps.length, work, wall) : 'Shares are of the whole run.'));
 }
 
