@@ -8,7 +8,7 @@ import { changeWords, layerShares, namedShares, phaseShares, shortScopes, slowes
 import { svgOf } from '../../tools/page/export.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
-import { layoutOf } from '../../tools/page/layout.js';
+import { layoutOf, programOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
 import { sceneOf } from '../../tools/page/scene.js';
 import { barsOf, medianOf } from '../../tools/page/strip.js';
@@ -88,6 +88,12 @@ test('the strip shows the slowest of each pixel, so that no slow step is lost', 
   const bars = barsOf(steps, 1368);
   assert.ok(bars.length <= 1368 && bars.some(bar => bar.step === 7777));
   assert.equal(medianOf([{ begin: 0, end: 4 }, { begin: 0, end: 6 }]), 5);
+});
+
+test('a process is called after its program', () => {
+  for (const [command, program] of [['python', 'python'], ['rank 3', 'rank 3'], ['.venv/bin/python examples/train.py build --steps 5', 'train.py'], ['./a.out -x', 'a.out'], ['/bin/ls /', 'ls'], ['', '']]) {
+    assert.equal(programOf(command), program);
+  }
 });
 
 test('ticks are 1, 2 or 5 times a power of ten and have room', () => {

@@ -101,13 +101,14 @@ function card(title, ...children) {
   return h('section', { class: 'card', 'aria-label': title }, h('h2', {}, title), ...children);
 }
 
-/** @param {CardsOptions} options @param {Step[]} steps of the first process that has them */
-export function cards(options, steps) {
-  return [whatCard(options, steps), stepsCard(options), trustCard(options.head)];
+/** @param {CardsOptions} options */
+export function cards(options) {
+  return [whatCard(options), stepsCard(options), trustCard(options.head)];
 }
 
-/** @param {CardsOptions} options @param {Step[]} steps */
-function whatCard({ head }, steps) {
+/** @param {CardsOptions} options */
+function whatCard({ head }) {
+  const { steps } = head; // of all processes, as the report's figures are
   const scopes = layerShares(head), layers = (scopes.length ? scopes : namedShares(head)).slice(0, ROWS), chosen = steps.filter(step => step.isChosen);
   const { parts, work, wall } = phaseShares(chosen.length ? chosen : steps), shown = parts.filter(([, share]) => share >= 0.005);
   const words = parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ');
@@ -129,7 +130,7 @@ function whatCard({ head }, steps) {
 function windowWords(head, chosen, all, work, wall) {
   const of = chosen === all ? `all ${count(all)} steps` : `${count(chosen)} of ${count(all)} steps`;
   const side = work > wall * 1.005 ? `; operators ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
-  return `Shares and times a step are of ${of}${head.processes.length > 1 ? ', all processes' : ''}${side}.`;
+  return `Shares and times a step are of ${of}${head.processes.length > 1 ? ` of ${count(head.processes.length)} processes` : ''}${side}.`;
 }
 
 /** What to try first: the first cause that is told, else the largest single gain. @param {Head} head @param {(tab: string) => void} choose */

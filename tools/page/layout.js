@@ -88,8 +88,15 @@ function inOrder(head) {
     || place(first, key(a)) - place(first, key(b)) || a - b);
 }
 
+/** A program of a command line: "train.py" of "python /x/train.py --steps 5"; other names as they are. @param {string} command */
+export function programOf(command) {
+  if (!/[/\\]|\.py\b/.test(command)) return command;
+  const words = command.split(' ').filter(Boolean), script = words.find(word => /\.py$/.test(word)) ?? words[0] ?? command;
+  return script.split(/[/\\]/).pop() || command;
+}
+
 /** @param {Head} head @param {number} place of head.processes */
 export function processName(head, place) {
   const process = head.processes[place];
-  return dotted([process?.name && name(process.name), `process ${process?.pid ?? '?'}`, process?.died && 'died']);
+  return dotted([process?.name && name(programOf(process.name)), `process ${process?.pid ?? '?'}`, process?.died && 'died']);
 }

@@ -106,7 +106,7 @@ export class Page {
 
   fillSteps() {
     const { head } = this, steps = this.stepsOf(), processes = [...new Set(head.steps.map(step => step.process))];
-    byId('cards').replaceChildren(...cards({ head, goStep: step => this.goStep(step), choose: tab => this.tabs.choose(tab) }, steps));
+    byId('cards').replaceChildren(...cards({ head, goStep: step => this.goStep(step), choose: tab => this.tabs.choose(tab) }));
     byId('steps-section').hidden = !steps.length;
     if (processes.length > 1 && !byId('steps-of').firstChild) {
       byId('steps-of').append(h('select', { 'aria-label': 'Steps of which process', on: { change: event => {

@@ -10,7 +10,7 @@ import { drawCurves } from './curves.js';
 import { fillOf, palette } from './palette.js';
 import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
 import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
-import { time } from './text.js';
+import { count, name, time } from './text.js';
 /** @import { Place, Profile } from './lod.js' */
 /** @import { Layout } from './layout.js' */
 /** @import { Scene, View } from './scene.js' */
@@ -286,6 +286,15 @@ export class Timeline {
     this.tell('drawn');
   }
 
+  /** Where the rows of a process are; null: all rows are of one. @param {number} process */
+  rowsOf(process) {
+    if (this.head.processes.length < 2) return null;
+    const own = this.layout.rows.filter(row => row.what === 'spans' && this.head.tracks[row.track].process === process);
+    if (!own.length) return null;
+    const last = own[own.length - 1];
+    return { y: own[0].y, height: last.y + last.height - own[0].y };
+  }
+
   isEmpty() {
     const { scene } = this;
     return scene !== null && scene.isWhole && !scene.rects.size && !scene.instants.length && !this.profile.damaged.size;
@@ -295,8 +304,8 @@ export class Timeline {
   drawGaps(c, rows) {
     const { head, view, profile, top, height } = this, p = palette();
     const all = { y: top + AXIS - 4, height };
-    for (const { from, to, what } of head.states) drawGap(c, p, view, { from, to, word: what, ...all });
-    for (const { from, to, records } of head.losses) drawGap(c, p, view, { from, to, word: `${records} lost`, ...all });
+    for (const { process, from, to, what } of head.states) drawGap(c, p, view, { from, to, word: name(what), ...this.rowsOf(process) ?? all });
+    for (const { process, from, to, records } of head.losses) drawGap(c, p, view, { from, to, word: `${count(records)} lost`, ...this.rowsOf(process) ?? all });
     if (!profile.damaged.size) return;
     const level = profile.level(perPixel(view));
     for (const row of rows) {
