@@ -178,7 +178,7 @@ static void share_out(const mxp_range_index *index, mxp_time_part *parts, size_t
         qsort(ranges, index->count, sizeof *ranges, compare_ranges);
     }
     for (size_t i = 0, first = 0; i < count; first += parts[i++].range_count) {
-        parts[i].ranges = ranges + first;
+        parts[i].ranges = parts[i].range_count > 0 ? ranges + first : NULL;
     }
 }
 
