@@ -72,6 +72,18 @@ class Child:
         return errors
 
 
+@pytest.mark.parametrize("way", ["daemon", "twice"])
+def test_a_daemon_that_recorded_nothing_says_so_at_its_end(program, tmp_path, way):
+    told = Child(program, tmp_path, way).end()
+    assert told.count("this daemon recorded nothing") == 1 and "MXPROF_STORE=file" in told
+
+
+def test_another_child_and_those_that_record_say_nothing(program, tmp_path):
+    assert Child(program, tmp_path, "fork").end() == ""
+    assert Child(program, tmp_path, "daemon", MXPROF_STORE="file").end() == ""
+    assert Child(program, tmp_path, "daemon", "run").end() == ""
+
+
 @pytest.mark.parametrize("way", ["daemon", "twice", "fork"])
 def test_of_such_a_child_it_is_told_by_its_number(program, tmp_path, way):
     child = Child(program, tmp_path, way)

@@ -3,6 +3,7 @@
 // drops what its parent has recorded, leaves the parent's files alone and starts stopped. Objects
 // stay valid, with nothing started.
 #include <pthread.h>
+#include <unistd.h>
 
 #include "profiler/fork_memory.h"
 #include "profiler/pages.h"
@@ -53,6 +54,13 @@ static void forget_files(mxp_session *session)
     session->snapshots = 0;
 }
 
+// In memory a child has nothing to do with its parent's profile, until it is told to run.
+static void leave_out(mxp_session *session)
+{
+    session->left_out = true;
+    session->fork_group = (int)getsid(0);
+}
+
 static void begin_session_anew(mxp_session *session)
 {
     bool recording = session->running && !session->paused;
@@ -65,7 +73,14 @@ static void begin_session_anew(mxp_session *session)
     mxp__aggregate_fork_child(session);
     if (recording && session->config.store == MXP_STORE_FILE && !mxp__run_folder_is_alone()) {
         record_on(session);
+    } else if (recording) {
+        leave_out(session);
     }
+}
+
+bool mxp__fork_left_out(const mxp_session *session)
+{
+    return session->left_out && getsid(0) != session->fork_group;
 }
 
 static void begin_anew(void)

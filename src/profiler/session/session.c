@@ -127,6 +127,7 @@ int mxp__session_run_locked(mxp_session *session)
     session->running = true;
     session->paused = false;
     session->runs++;
+    session->left_out = false;
     session->trace_ended = false;
     mxp__background_wake_locked(session);
     return store_error;
@@ -230,5 +231,9 @@ void mxp__session_finish(void)
     mxp__unlock(&session->lock);
     if (error != MXP_OK) {
         fprintf(stderr, "mxprof: the profile could not be written at exit: %s\n", mxp_last_error());
+    }
+    if (mxp__fork_left_out(session)) {
+        fprintf(stderr, "mxprof: this daemon recorded nothing: its parent did, in memory; "
+                        "MXPROF_STORE=file records both\n");
     }
 }

@@ -48,6 +48,8 @@ struct mxp_session {
     bool output;  // a dump is possible: set by run, cleared by a finishing dump
     bool exited;  // the process is past its last dump
     bool inherited;  // the configuration is that of the process that forked or started this one
+    bool left_out;  // a forked child that does not record although its parent did
+    int fork_group;  // the system's session of that child when it began
     bool plans;  // what is begun now is begun at the first record
     mxp_turn files_turn;  // to use these four
     bool limit_told;  // that the trace grows towards its limit
@@ -97,6 +99,8 @@ void mxp__background_end(mxp_session *session);  // for good; without the lock: 
 
 // atfork.c
 void mxp__fork_install(void);
+// A daemon of a process that recorded in memory: it does not record, and has not been told to.
+bool mxp__fork_left_out(const mxp_session *session);
 
 // autostart.c: refers to it, so that a static link takes the constructor along.
 void mxp__autostart_link(void);
