@@ -57,8 +57,16 @@ static int add_share(mxp_tile_row *row, const mxp_tile_share *share)
     return MXP_OK;
 }
 
-static int push_bin(mxp_tile_row *row, size_t at, mxp_tile_bin bin)
+static size_t active_levels(const mxp_tiles *tiles)
 {
+    return tiles->levels.count - tiles->given_up;
+}
+
+static int push_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, size_t at,
+                    mxp_tile_bin bin)
+{
+    mxp_tile_row *row = &lane->rows[level];
+    tiles->bins[level]++;
     if (mxp__grow(&row->bins, &row->capacity, row->count + 1, sizeof *row->bins) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
@@ -94,7 +102,7 @@ static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
     }
     bin.busy = busy_of(busy_ns, tiles->levels.width_ns[level]);
     row->share_count = 0;
-    return error == MXP_OK ? push_bin(row, row->count, bin) : error;
+    return error == MXP_OK ? push_bin(tiles, lane, level, row->count, bin) : error;
 }
 
 // A span that begins behind the bin that is open: of a row whose spans overlap.
@@ -118,7 +126,7 @@ static int add_late(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_
         row->bins[low].busy = (uint8_t)(busy < 255 ? busy : 255);
         row->bins[low].spans += share->spans;
     } else {
-        error = push_bin(row, low,
+        error = push_bin(tiles, lane, level, low,
                          (mxp_tile_bin){.index = index,
                                         .spans = share->spans,
                                         .kind = (uint16_t)share->kind,
@@ -133,7 +141,7 @@ static int add_late(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_
 static int end_later(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t index)
 {
     int error = MXP_OK;
-    for (size_t finer = tiles->levels.count - 1; finer > level && error == MXP_OK; finer--) {
+    for (size_t finer = active_levels(tiles) - 1; finer > level && error == MXP_OK; finer--) {
         const mxp_tile_row *row = &lane->rows[finer];
         if (row->share_count > 0 && row->index >> (2 * (finer - level)) > index) {
             error = end_bin(tiles, lane, finer);
@@ -169,20 +177,72 @@ static int add_at(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t 
     return add_share(row, share);
 }
 
+// ---- levels that do not pay ---------------------------------------------------------------------
+static uint64_t spans_of(const mxp_tiles *tiles, size_t level)
+{
+    uint64_t spans = 0;
+    for (size_t i = level; i < tiles->levels.count; i++) {
+        spans += tiles->spans[i];
+    }
+    return spans;
+}
+
+static void forget_row(mxp_tile_row *row)
+{
+    mxp__free(row->bins, row->capacity * sizeof *row->bins);
+    mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
+    *row = (mxp_tile_row){0};
+}
+
+// What the finest level has open is handed up; all else of it goes.
+static int give_up_level(mxp_tiles *tiles)
+{
+    const size_t level = active_levels(tiles) - 1;
+    int error = MXP_OK;
+    for (size_t i = 0; i < tiles->lane_count && error == MXP_OK; i++) {
+        error = end_bin(tiles, tiles->lanes[i], level);
+        forget_row(&tiles->lanes[i]->rows[level]);
+    }
+    tiles->given_up++;
+    return error;
+}
+
+// Now and then: whether the finest level pays, which 65,536 spans show.
+static int give_up_levels(mxp_tiles *tiles)
+{
+    enum { OFTEN = 1 << 14, SHOWS = 1 << 16 };
+    int error = MXP_OK;
+    if (++tiles->adds % OFTEN != 0) {
+        return MXP_OK;
+    }
+    while (error == MXP_OK && active_levels(tiles) > 1) {
+        const size_t level = active_levels(tiles) - 1;
+        const uint64_t spans = spans_of(tiles, level);
+        if (spans < SHOWS || tiles->bins[level] * 2 <= spans + spans / 8) {
+            break;
+        }
+        error = give_up_level(tiles);
+    }
+    return error;
+}
+
 int mxp__tiles_add(mxp_tiles *tiles, mxp_tile_lane *lane, unsigned class_of, uint64_t begin_ns,
                    uint64_t duration_ns, uint32_t kind)
 {
     assert(class_of > 0 && class_of <= tiles->levels.count);
-    const size_t level = class_of - 1;
     const mxp_tile_share share = {.kind = kind, .spans = 1, .busy_ns = duration_ns};
-    tiles->spans[level]++;
-    return add_at(tiles, lane, level, begin_ns / tiles->levels.width_ns[level], &share);
+    tiles->spans[class_of - 1]++;
+    const int error = give_up_levels(tiles);
+    const size_t level = class_of <= active_levels(tiles) ? class_of - 1 : active_levels(tiles) - 1;
+    return error == MXP_OK
+               ? add_at(tiles, lane, level, begin_ns / tiles->levels.width_ns[level], &share)
+               : error;
 }
 
 int mxp__tiles_end_lane(mxp_tiles *tiles, mxp_tile_lane *lane)
 {
     int error = MXP_OK;
-    for (size_t level = tiles->levels.count; level-- > 0 && error == MXP_OK;) {
+    for (size_t level = active_levels(tiles); level-- > 0 && error == MXP_OK;) {
         mxp_tile_row *row = &lane->rows[level];
         error = end_bin(tiles, lane, level);
         mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
@@ -205,11 +265,8 @@ uint64_t mxp__tiles_bins(const mxp_tiles *tiles, size_t level)
 size_t mxp__tiles_worth(const mxp_tiles *tiles)
 {
     size_t worth = 0;
-    for (; worth < tiles->levels.count; worth++) {
-        uint64_t spans = 0;
-        for (size_t level = worth; level < tiles->levels.count; level++) {
-            spans += tiles->spans[level];
-        }
+    for (; worth < active_levels(tiles); worth++) {
+        const uint64_t spans = spans_of(tiles, worth);
         if (spans == 0 || mxp__tiles_bins(tiles, worth) * 2 > spans) {
             break;
         }
@@ -263,9 +320,7 @@ void mxp__tiles_fini(mxp_tiles *tiles)
     for (size_t i = 0; i < tiles->lane_count; i++) {
         mxp_tile_lane *lane = tiles->lanes[i];
         for (size_t level = 0; level < MXP_PAGE_LEVELS; level++) {
-            mxp_tile_row *row = &lane->rows[level];
-            mxp__free(row->bins, row->capacity * sizeof *row->bins);
-            mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
+            forget_row(&lane->rows[level]);
         }
         mxp__free(lane, sizeof *lane);
     }

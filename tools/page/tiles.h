@@ -4,7 +4,8 @@
 // begins, at each level that is coarser than its class; finer bins are added up into coarser ones
 // when they are over, so a span is touched once.
 //
-// Memory: 16 bytes a bin, and what is open in each lane.
+// Memory: 16 bytes a bin, and what is open in each lane. The finest levels are given up once it
+// shows that their bins are more than half of their spans.
 #ifndef MXP_TOOLS_TILES_H
 #define MXP_TOOLS_TILES_H
 
@@ -42,7 +43,10 @@ typedef struct mxp_tiles {
     mxp_page_levels levels;
     mxp_tile_lane **lanes;
     size_t lane_count, lane_capacity;
-    uint64_t spans[MXP_PAGE_LEVELS];  // that each level sums up
+    uint64_t spans[MXP_PAGE_LEVELS];  // of the class that begins to count at each level
+    uint64_t bins[MXP_PAGE_LEVELS];  // that are over
+    size_t given_up;  // levels, the finest ones, that do not pay
+    uint64_t adds;
 } mxp_tiles;
 
 // The lane is new. Null: MXP_ENOMEM.
