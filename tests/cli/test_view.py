@@ -536,6 +536,17 @@ def test_the_page_is_named_after_the_trace_and_opened(tmp_path):
     assert done.stdout.startswith("run.html: ") and "every span, to the nanosecond" in done.stdout
 
 
+def test_the_page_on_standard_output_as_far_as_it_is_read(tmp_path):
+    path = write(tmp_path, many_steps(random.Random(1), 60000).bytes())
+    page = page_of(path)
+    done = subprocess.run([BUILD / "mxprof", "view", path, "-o", "-", "--page-assets", SOURCE / "tests/support/page"],
+                          capture_output=True, env=ENVIRONMENT, timeout=60, check=True)
+    assert page_reader.Page(done.stdout).head["blocks"] == page.head["blocks"] and done.stderr == b""
+    cut = subprocess.run(f"'{BUILD / 'mxprof'}' view '{path}' -o - | head -c 100; echo ${{PIPESTATUS[0]}}", shell=True,
+                         executable="/bin/bash", capture_output=True, timeout=60, check=True)
+    assert cut.stdout.endswith(b"0\n") and cut.stderr == b""
+
+
 def test_the_page_of_two_traces(tmp_path):
     earlier, later = steps_trace(), steps_trace(late=3000)
     later.begun_ns = 60_000 * MS  # a minute later

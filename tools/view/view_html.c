@@ -161,7 +161,9 @@ int mxp__view_write(mxp_view *view, const mxp_page_text *assets)
     if (error == MXP_OK) {
         error = write_page(&self, assets, &head);
         const int closed = mxp__output_close(&self.output, error == MXP_OK);
-        error = error == MXP_OK ? closed : error;
+        error = error == MXP_OK           ? closed
+                : self.output.reader_gone ? MXP_OK  // it has read what it wanted
+                                          : error;
     }
     mxp__strbuf_fini(&head);
     mxp__strbuf_fini(&self.line);
