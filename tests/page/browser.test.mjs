@@ -454,6 +454,20 @@ for (const name of ['chromium', 'firefox']) {
       assert.equal(await page.run(() => mxprofPage.strip.median), 91);
     });
 
+    await part('400 tracks: the canvas is as high as its window, keys bring the focused row into it', async () => {
+      await page.goto(file('many'));
+      await page.run(() => mxprofPage.timeline.canvas.focus());
+      await page.press('.');
+      for (let i = 0; i < 20; i++) await page.press('j');
+      await page.until(() => mxprofPage.timeline.focus?.track === 20);
+      await page.rest(100);
+      const { top, height, y, all } = await page.run(() => {
+        const { timeline } = mxprofPage;
+        return { top: timeline.top, height: timeline.height, y: timeline.rowOf(20).y, all: timeline.layout.height };
+      });
+      assert.ok(height <= 900 && all > 10000 && y > top && y + 18 <= top + height, `${top} ${height} ${y} ${all}`);
+    });
+
     // A changed element may be a script to the browser: then its policy keeps it from running, and the browser says that.
     const besidesPolicy = own => [own.seen.requests, ...[own.seen.errors, own.seen.console].map(list => list.filter(line => !/Content[ -]Security[ -]Policy/.test(line)))];
     await t.test('a cut page and a changed one say so, and what can be read is shown', async () => {

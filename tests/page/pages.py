@@ -177,6 +177,7 @@ def odd():
                                        ("huge", [w.Track("main", "calls", [(0, 2**53 - 2, one, 0)], 1)], 2**53 - 1, {"begin": str(-2**63)}),
                                        ("lost", lone, 10**9, {"losses": [[0, 0, 10, 10**8, 1000, "full"], [0, -1, 2 * 10**8, 3 * 10**8, 1, "ring"]],
                                                               "states": [[0, 5 * 10**8, 6 * 10**8, "paused"]], "trust": {"state": "bad", "word": "1,001 records were lost", "rows": []}}),
+                                       ("many", [w.Track(f"thread {i}", "calls", [(j * 1000 + i, 500, one, 0) for j in range(5)], -1) for i in range(400)], 6000, {}),
                                        ("ranks", [w.Track("main", "calls", [(5, 100, one, 0)], i, i) for i in range(3)], 1000,
                                         {"processes": [{"pid": 100 + i, "name": f"rank {i}", "died": i == 2, "info": []} for i in range(3)],
                                          "threads": [{"process": i, "name": "main", "tid": i} for i in range(3)],
