@@ -112,7 +112,7 @@ quick:
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
-	check-install check-aarch64 check-musl check-documents
+	check-install check-aarch64 check-musl
 	@$(MAKE) --no-print-directory fuzz SECONDS=10
 	@echo "make check: all passed"
 
@@ -164,7 +164,8 @@ check-install:
 	MXPROF_TEST_LONG=1 MXPROF_BUILD='$(CURDIR)/build/release' MXPROF_SOURCE='$(CURDIR)' \
 		.venv/bin/python -m pytest -n2 --dist worksteal tests/install
 
-# What the README tells to type, in an empty clone, but for what installs outside of it and for the tests themselves.
+# What the README tells to type, in an empty clone, but for what installs outside of it and for the tests themselves. Not in
+# check: it builds everything anew.
 check-documents:
 	@$(setup) build
 	scripts/first-run --page README.md --without 'make test' --without install-profiler --without pkg-config
