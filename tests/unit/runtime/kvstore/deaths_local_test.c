@@ -87,6 +87,9 @@ static char *play(const death_scene *scene)
         fail_msg("%s, %s in %s: ended with %d: %s", scene->how, scene->victim, scene->moment, code,
                  said);
     }
+    if (strstr(said, "Sanitizer") != NULL) {
+        fail_msg("%s", said);
+    }
     if (strcmp(scene->how, "stall") != 0) {
         death_check(scene, where, said);
     }
