@@ -165,15 +165,21 @@ static uint64_t ticks_as(const fit *self, size_t process, uint64_t ticks, size_t
                                       : mxp__raw_to_ticks(to, mxp__raw_of_ticks(from, ticks));
 }
 
+// Whatever a damaged file says: differences of any two do not overflow.
+static int64_t time_of(const mxp_timebase *timebase, uint64_t ticks)
+{
+    const int64_t ns = mxp__timebase_ns(timebase, ticks);
+    return ns > MXP__CUT_FAR_NS ? MXP__CUT_FAR_NS : ns < -MXP__CUT_FAR_NS ? -MXP__CUT_FAR_NS : ns;
+}
+
 // The reference's machine: its time. Others: on the machine's axis.
 static int64_t machine_ns(const fit *self, size_t process, uint64_t ticks)
 {
     const size_t place = self->all[process].machine;
     const machine *of = &self->machines[place];
     const uint64_t counted = ticks_as(self, process, ticks, of->representative);
-    return place == self->reference_machine
-               ? mxp__timebase_ns(base_of(self, of->representative), counted)
-               : mxp__axis_ns(&of->axis, counted);
+    return place == self->reference_machine ? time_of(base_of(self, of->representative), counted)
+                                            : mxp__axis_ns(&of->axis, counted);
 }
 
 // ---- cuts --------------------------------------------------------------------------------------
@@ -338,8 +344,7 @@ static int follow(fit *self, size_t process, size_t leader)
         return mxp__time_like(led, base, own);
     }
     const uint64_t ticks = ticks_as(self, process, base->points[0].ticks, leader);
-    return mxp__time_moved(
-        base, mxp__timebase_ns(led, ticks) - mxp__timebase_ns(base, base->points[0].ticks), own);
+    return mxp__time_moved(base, time_of(led, ticks) - time_of(base, base->points[0].ticks), own);
 }
 
 static int fit_machine(fit *self, size_t place)
@@ -408,7 +413,7 @@ static void move_to_zero(fit *self)
     for (size_t i = 0; i < self->count; i++) {
         const mxp_timebase *timebase = &self->all[i].timebase;
         if (has_point(self->all[i].inner)) {
-            const int64_t ns = mxp__timebase_ns(timebase, timebase->points[0].ticks);
+            const int64_t ns = time_of(timebase, timebase->points[0].ticks);
             first_ns = ns < first_ns ? ns : first_ns;
         }
     }

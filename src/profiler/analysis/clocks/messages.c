@@ -121,6 +121,12 @@ static int take(search *self, const pending_end *now)
     return MXP_OK;
 }
 
+// Differences of any two do not overflow.
+static int64_t bounded(int64_t ns)
+{
+    return ns > MXP__NS_MAX ? MXP__NS_MAX : ns < -MXP__NS_MAX ? -MXP__NS_MAX : ns;
+}
+
 static int take_point(search *self, const walker *of, mxp_decoder *decoder, const uint64_t *words)
 {
     const uint32_t name = (uint32_t)words[1], phase = (uint32_t)(words[1] >> 32) & 0xff;
@@ -131,7 +137,7 @@ static int take_point(search *self, const walker *of, mxp_decoder *decoder, cons
     const uint64_t ticks = mxp__decoder_widen(decoder, words[0] >> 16);
     const pending_end now = {.key = words[2] + 1,
                              .ticks = ticks,
-                             .ns = mxp__timebase_ns(of->source->timebase, ticks),
+                             .ns = bounded(mxp__timebase_ns(of->source->timebase, ticks)),
                              .process = (uint32_t)(of - self->walkers),
                              .is_start = phase == MXP_FLOW_START};
     return take(self, &now);
