@@ -29,8 +29,8 @@ int mxp__variables_keep(mxp_variables *kept);  // MXP_ENOMEM
 void mxp__variables_free(mxp_variables *kept);
 
 // Sets MXPROF_RUN_JOB, if it is not set, to a random number, or in a process that a starter has
-// started to one that all of its job find alike; and MXPROF_RUN_RANK (profiler/session/run_folder.h).
-// False: it was no job's process.
+// started to one that all of its job find alike; and MXPROF_RUN_RANK
+// (profiler/session/run_folder.h). False: it was no job's process.
 void mxp__job_begin(mxp_starter starter);
 bool mxp__job_join(void);
 bool mxp__job_is_first(void);  // of the processes that a starter has started, number 0

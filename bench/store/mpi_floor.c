@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What MPI itself does, without a store: messages of 512 KiB there and back, and its own sum of 16 MiB.
-// Prints the median as JSON.   mpirun -n 2 mpi_floor there_and_back | sum
+// What MPI itself does, without a store: messages of 512 KiB there and back, and its own sum of 16
+// MiB. Prints the median as JSON.   mpirun -n 2 mpi_floor there_and_back | sum
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 // file of its own there, from its begin to its end. A program that uses the profiler itself writes
 // its trace and its tables as it configures them, from the same records, but what it says of the
 // recording file does not count, and its stops and last dumps do not end it. A pause counts.
-// MXPROF_RUN_RANK: the name of the variable that numbers the processes of a job, which a starter such
-// as mpirun sets: their files are called by that number.
-// MXPROF_RUN_PROCESS: the number of the only process of the run; its children record nothing.
+// MXPROF_RUN_RANK: the name of the variable that numbers the processes of a job, which a starter
+// such as mpirun sets: their files are called by that number. MXPROF_RUN_PROCESS: the number of the
+// only process of the run; its children record nothing.
 #ifndef MXP_SESSION_RUN_FOLDER_H
 #define MXP_SESSION_RUN_FOLDER_H
 
