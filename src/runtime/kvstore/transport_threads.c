@@ -31,6 +31,7 @@ typedef struct endpoint {
     mxn_threads_world *world;
     // All under the lock of the world.
     parcel *first, *last;
+    parcel *at_handler;  // in no list while its header is handled; its body may still be taken back
     mxn_match match;
     mxn_done_list done;
     pthread_cond_t cond;
@@ -170,6 +171,12 @@ static int receive(mxn_transport *transport, uint32_t peer, const mxn_wire *head
     return MXP_OK;
 }
 
+static void drop_body(parcel *of)
+{
+    of->ticket = NULL;
+    of->has_body = false;
+}
+
 // A body that this peer has sent and nobody has taken.
 static parcel *take_back_locked(endpoint *from, const mxn_ticket *ticket)
 {
@@ -177,10 +184,13 @@ static parcel *take_back_locked(endpoint *from, const mxn_ticket *ticket)
         endpoint *to = &from->world->endpoints[i];
         for (parcel *at = to->first; at != NULL; at = (parcel *)at->arrival.next) {
             if (at->ticket == ticket) {
-                at->ticket = NULL;
-                at->has_body = false;
+                drop_body(at);
                 return NULL;  // its header stays
             }
+        }
+        if (to->at_handler != NULL && to->at_handler->ticket == ticket) {
+            drop_body(to->at_handler);
+            return NULL;
         }
         for (size_t b = 0; b < MXN_MATCH_BUCKETS; b++) {
             for (mxn_arrival *at = to->match.arrived[b]; at != NULL; at = at->next) {
@@ -288,6 +298,7 @@ static bool deliver_one(endpoint *self)
 {
     mxp__lock(&self->world->lock);
     parcel *of = self->is_dead ? NULL : take_locked(self);
+    self->at_handler = of;
     mxp__unlock(&self->world->lock);
     if (of == NULL) {
         return false;
@@ -296,6 +307,7 @@ static bool deliver_one(endpoint *self)
         self->base.handler(self->base.context, of->from, &of->header, of->inlined);
     }
     mxp__lock(&self->world->lock);
+    self->at_handler = NULL;
     if (of->has_body) {
         arrive_locked(self, of);
     } else {
@@ -371,9 +383,11 @@ static void withdraw_locked(endpoint *self)
         endpoint *to = &world->endpoints[i];
         for (parcel *at = to->first; at != NULL; at = (parcel *)at->arrival.next) {
             if (at->from == self->base.rank) {
-                at->has_body = false;
-                at->ticket = NULL;
+                drop_body(at);
             }
+        }
+        if (to->at_handler != NULL && to->at_handler->from == self->base.rank) {
+            drop_body(to->at_handler);
         }
         for (size_t b = 0; b < MXN_MATCH_BUCKETS; b++) {
             mxn_arrival *next = NULL;
