@@ -77,8 +77,8 @@ PERCEPTRON = [
 ONE, TWO = "1.9.1", "2.0.0b1"
 PACKED_CALL = Difference(PACKED, calls={"MXImperativeInvoke": 1})
 IMPORTED_ONE = Difference("at its import", calls={"MXCustomOpRegister": -5, "MXListFunctions": -1, "MXFuncDescribe": -4,
-                                                 "MXKVStoreIsWorkerNode": -1, "MXLibInfoFeatures": -1})
-IMPORTED_TWO = Difference("at its import", calls={"MXCustomOpRegister": -5, "MXKVStoreIsWorkerNode": -1, "MXListDatasets": -1,
+                                                 "MXLibInfoFeatures": -1})
+IMPORTED_TWO = Difference("at its import", calls={"MXCustomOpRegister": -5, "MXListDatasets": -1,
                                                  "MXListBatchifyFunctions": -1, "MXLibInfoFeatures": -1,
                                                  "MXSetFlushDenorms": -1})
 NUMPY_CUSTOM = Difference("`npx.custom` is not there", {

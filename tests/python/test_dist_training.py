@@ -41,7 +41,8 @@ for step in range({steps}):
     losses.append(float(loss.sum().asscalar()) / GLOBAL)
     if step == 9 and {changes}:
         trainer.set_learning_rate(trainer.learning_rate / 2)
-print('losses', losses)
+# In a piece, because mpirun mixes what its processes write.
+os.write(1, f'losses {{losses}}\\n'.encode())
 """
 
 
