@@ -159,6 +159,20 @@ def test_a_worker_that_ends_with_an_exception_leaves_nobody_waiting(tmp_path):
     assert all(role.code != 0 for role in job.of("worker") + job.of("server")), job.text()
 
 
+@pytest.mark.parametrize("servers", [0, 1])
+@pytest.mark.parametrize("goes_on, words", [
+    ("kv.pushpull('a', mx.nd.ones((2,)), out=out); out.wait_to_read()",
+     "worker 1 has ended without a push of key 'a', round 0, for which worker 0 waits"),
+    ("kv.barrier()", "worker 1 has ended, and worker 0 waits for it at a barrier")])
+def test_a_worker_that_ends_early_leaves_nobody_waiting(goes_on, words, servers, tmp_path):
+    body = ENDS.replace("raise ZeroDivisionError('planned')", "raise SystemExit(5)")
+    body = body.replace("kv.pushpull('a', mx.nd.ones((2,)), out=out)\nout.wait_to_read()", goes_on)
+    assert goes_on in body and "SystemExit" in body
+    job = run_job(body, tmp_path, 2, servers, seconds=30)
+    assert "ended by the test" not in job.text(), job.text()
+    assert all(role.code == 70 and words in role.err for role in job.roles), job.text()
+
+
 ORDER = """
 import numpy as np
 import mxnet as mx

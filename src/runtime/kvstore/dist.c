@@ -63,6 +63,19 @@ void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text)
     mxp__strbuf_fini(&line);
 }
 
+void mxn__dist_give_up(mxn_dist *dist, const char *text)
+{
+    if (dist->is_hopeless || dist->has_failed_all) {
+        return;
+    }
+    dist->is_hopeless = true;
+    if (dist->config.hooks.hopeless != NULL) {
+        dist->config.hooks.hopeless(dist->config.hooks.context, text);
+    } else {
+        mxn_dist_fail(dist, text);
+    }
+}
+
 // ---- messages ----------------------------------------------------------------------------------
 static void bye(mxn_dist *dist, uint32_t peer)
 {
@@ -103,6 +116,9 @@ static void handle(void *context, uint32_t peer, const mxn_wire *header, const v
         break;
     case MXN_WIRE_BYE:
         bye(dist, peer);
+        break;
+    case MXN_WIRE_LEAVE:
+        mxn__owner_left(dist, peer);
         break;
     case MXN_WIRE_PING:
     case MXN_WIRE_PONG:
@@ -310,7 +326,8 @@ static int count_peers(mxn_dist *dist)
     }
     dist->worker_peers = mxp__alloc(dist->worker_count * sizeof *dist->worker_peers);
     dist->has_bye = mxp__alloc(dist->worker_count * sizeof *dist->has_bye);
-    if (dist->worker_peers == NULL || dist->has_bye == NULL) {
+    dist->has_left = mxp__alloc(dist->worker_count * sizeof *dist->has_left);
+    if (dist->worker_peers == NULL || dist->has_bye == NULL || dist->has_left == NULL) {
         return mxp__fail_memory("a distributed store");
     }
     for (uint32_t i = 0; i < transport->size; i++) {
@@ -588,6 +605,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn__pool_fini(&dist->pool);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);
     mxp__free(dist->has_bye, dist->worker_count * sizeof *dist->has_bye);
+    mxp__free(dist->has_left, dist->worker_count * sizeof *dist->has_left);
     pthread_cond_destroy(&dist->changed);
     free_text(dist);
     mxp__free(dist, sizeof *dist);

@@ -62,6 +62,9 @@ typedef struct mxn_dist_hooks {
                     mxn_dist_request *request);
     // Owners: once a key and minute while it lasts. Null: nothing is told.
     void (*stalled)(void *context, const mxn_dist_stall *stall);
+    // A worker has ended, and others wait for what it will not do any more: a push, a barrier.
+    // `text` says who and what. Called once; null does what mxn_dist_fail(text) does.
+    void (*hopeless)(void *context, const char *text);
     // A peer is lost (transport.h), or sends nonsense. Called once; null does what
     // mxn_dist_fail(text) does, which is also what a listener will want to do in the end.
     void (*lost)(void *context, uint32_t peer, const char *text);

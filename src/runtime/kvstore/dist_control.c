@@ -27,11 +27,24 @@ static void remove_beside(mxn_dist_op **list, const mxn_dist_op *op)
 }
 
 // ---- barriers ----------------------------------------------------------------------------------
+// Owners learn that nothing more is pushed before worker 0 learns that nothing more is done.
+static void leave(mxn_dist *dist)
+{
+    const mxn_wire header = mxn__wire(MXN_WIRE_LEAVE);
+    for (uint32_t i = 0; i < dist->owner_count; i++) {
+        mxn__dist_send(dist, dist->links[i].peer, &header, NULL);
+    }
+}
+
 static void begin_barrier(mxn_dist *dist, mxn_dist_op *op)
 {
     unsigned char body[MXN_DEFINITION_MAX];
     mxn_wire header = mxn__wire(MXN_WIRE_BARRIER);
     header.round = op->generation;
+    if (op->is_last) {
+        header.flags = MXN_WIRE_LAST;
+        leave(dist);
+    }
     if (op->key != NULL) {
         header.key = op->key->number;
         header.store = op->key->store;

@@ -3,6 +3,7 @@
 // the workers have said of the key is compared, and whoever differs is told to all.
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -53,6 +54,11 @@ static generation **find(mxn_head *head, uint64_t number)
 }
 
 // ---- comparing ---------------------------------------------------------------------------------
+static bool is_end(const visit *of)
+{
+    return (of->header.flags & MXN_WIRE_LAST) != 0;
+}
+
 // What the worker does: inits a key, or waits at a barrier.
 static void describe(mxp_strbuf *text, const visit *of)
 {
@@ -88,6 +94,25 @@ static void compare(const mxn_dist *dist, const generation *of, mxp_strbuf *text
         mxp__strbuf_printf(text, " on worker %" PRIu32, i);
         return;
     }
+}
+
+// Some have ended, and others wait for them.
+static bool is_hopeless(mxn_dist *dist, const generation *of)
+{
+    char text[128];
+    uint32_t ended = 0, waits = 0, ends = 0;
+    for (uint32_t i = 0; i < dist->worker_count; i++) {
+        ends += is_end(&of->visits[i]);
+        *(is_end(&of->visits[i]) ? &ended : &waits) = i;
+    }
+    if (ends == 0 || ends == dist->worker_count) {
+        return false;
+    }
+    snprintf(text, sizeof text,
+             "worker %" PRIu32 " has ended, and worker %" PRIu32 " waits for it at %s", ended,
+             waits, of->visits[waits].definition != NULL ? "an init" : "a barrier");
+    mxn__dist_give_up(dist, text);
+    return true;
 }
 
 // ---- releasing ---------------------------------------------------------------------------------
@@ -163,7 +188,9 @@ void mxn__head_barrier(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
     if (of->here == dist->worker_count) {
         generation **at = find(dist->head, of->number);
         *at = of->next;
-        release(dist, of);
+        if (!is_hopeless(dist, of)) {
+            release(dist, of);
+        }
         free_generation(dist, of);
     }
 }

@@ -56,6 +56,7 @@ struct mxn_dist_op {
     uint32_t unsent;  // pieces that have not left
     mxn_flight *flights;
     bool is_taken;  // by the communication thread
+    bool is_last;  // barrier: of mxn_dist_close
     bool is_told;  // `done` was called although flights are not over: the job has failed
     int error;
     char *text;  // of the error
@@ -151,6 +152,8 @@ struct mxn_dist {
     mxn_clock_cuts *clock;  // null: stamps are not exchanged
     uint32_t byes;  // of workers, to this owner or scheduler
     bool *has_bye;  // by worker
+    bool *has_left;  // by worker: it pushes nothing any more
+    bool any_has_left, is_hopeless;
     mxn_piece_pool pool;
 };
 
@@ -167,6 +170,8 @@ void mxn__dist_wake(mxn_dist *dist);
 mxn_dist_key *mxn__dist_find(mxn_dist *dist, uint16_t store, uint32_t key);  // null: none
 // Nonsense came from a peer, or a send failed: the line of this thread says what.
 void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text);
+// What others wait for will never come; the first text counts. By the communication thread.
+void mxn__dist_give_up(mxn_dist *dist, const char *text);
 // A header without a body that is longer than a message.
 void mxn__dist_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *body);
 // Ends an operation: tells `done`, and frees it.
@@ -205,6 +210,7 @@ void mxn__head_barrier(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
 int mxn__owner_init(mxn_dist *dist);
 void mxn__owner_fini(mxn_dist *dist);
 // KEY, INIT, PUSH, PULL, PUSHPULL, COMMAND.
+void mxn__owner_left(mxn_dist *dist, uint32_t peer);  // a LEAVE
 void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 bool mxn__owner_pump(mxn_dist *dist);
 void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request);  // frees it

@@ -169,6 +169,8 @@ bool mxn__round_updates(mxn_owner_part *part);  // begins an update that is due
 void mxn__round_free(mxn_owner_part *part);
 
 // ---- dist_owner_command.c ----------------------------------------------------------------------
+// Gives the job up if a round of the part waits for a worker that has left.
+void mxn__owner_check_left(mxn_owner_part *part);
 void mxn__owner_command(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__owner_command_answered(mxn_dist *dist, mxn_dist_request *request);
 void mxn__owner_command_fini(mxn_owner *owner);

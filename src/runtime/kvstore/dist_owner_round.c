@@ -340,6 +340,7 @@ static void push_sync(mxn_arrival_of *arrival, const void *inlined)
         return;
     }
     piece->arrivals[arrival->worker] = arrival;
+    mxn__owner_check_left(part);
     const bool is_first = arrival->worker == 0 && !part->dist->config.sum_by_arrival &&
                           !mxn__sum_is_wide(part->of.dtype);
     if (mxn__wire_has_body(&arrival->header)) {

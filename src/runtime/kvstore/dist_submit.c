@@ -231,6 +231,7 @@ void mxn__dist_submit_last_barrier(mxn_dist *dist)
         mxn_dist_fail(dist, mxp_last_error());
         return;
     }
+    op->is_last = true;
     mxp__lock(&dist->lock);
     const bool goes_on = mxp_atomic_load(&dist->failure) == NULL;
     if (goes_on) {

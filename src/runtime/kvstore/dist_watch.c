@@ -118,6 +118,19 @@ static void lost(void *context, uint32_t peer, const char *text)
     }
 }
 
+static void hopeless(void *context, const char *text)
+{
+    (void)context;
+    if (node.liveness != NULL) {
+        mxn__liveness_end_job(node.liveness, text);
+        return;
+    }
+    mxn_dist *dist = mxp_atomic_load_acquire(&node.dist);
+    if (dist != NULL) {
+        mxn_dist_fail(dist, text);
+    }
+}
+
 // The processes of these workers; how many of them.
 static uint32_t processes_of(const mxn_dist_stall *stall, int32_t ranks[MXN_LIVENESS_STALL_RANKS])
 {
@@ -335,6 +348,7 @@ int mxn__watch_open(mxn_dist_config *config, int (*open)(void *context, mxn_tran
     }
     config->hooks.lost = lost;
     config->hooks.stalled = stalled;
+    config->hooks.hopeless = hopeless;
     error = mxn_dist_open(config, open_watched, NULL, dist);
     if (error != MXP_OK) {
         mxn__liveness_close(node.liveness);

@@ -40,13 +40,14 @@ enum {
     X(RELEASE, 11, CONTROL, "release") \
     X(PING, 12, CONTROL, "ping")       \
     X(PONG, 13, CONTROL, "pong")       \
-    X(BYE, 14, CONTROL, "bye")
+    X(BYE, 14, CONTROL, "bye")         \
+    X(LEAVE, 15, CONTROL, "leave")
 
 enum {
 #define MXN_WIRE_KIND_ENUM(name, number, channel, text) MXN_WIRE_##name = number,
     MXN_WIRE_KINDS(MXN_WIRE_KIND_ENUM)
 #undef MXN_WIRE_KIND_ENUM
-        MXN_WIRE_KIND_COUNT = 15
+        MXN_WIRE_KIND_COUNT = 16
 };
 
 // Where a body goes: beside the peer and the slot this is what tells bodies apart. Bodies of one
@@ -55,7 +56,7 @@ enum { MXN_CHANNEL_DATA, MXN_CHANNEL_REPLY, MXN_CHANNEL_CONTROL };
 
 enum {
     MXN_WIRE_INLINE = 1,  // the body is in this message
-    MXN_WIRE_LAST = 2,  // the last piece of its part
+    MXN_WIRE_LAST = 2,  // the last piece of its part; BARRIER: this worker's last one
     MXN_WIRE_COMPRESSED = 4,  // refused until there is compression
     MXN_WIRE_ERROR = 8,  // the body is a text
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
@@ -78,7 +79,8 @@ enum {
 //   BARRIER   `round`: generation; where it is that of an init, `key` and its definition as above
 //   RELEASE   `round`: generation; with ERROR a text. `last`, `wait_ns` as in a reply
 //   PING, PONG   stamps: `round`, `offset`, `wait_ns`
-//   BYE       nothing
+//   LEAVE     nothing: the worker has pushed all that it will. BYE: nothing; it has also met the
+//   others
 typedef struct mxn_wire {
     uint32_t magic;
     uint8_t version, kind;

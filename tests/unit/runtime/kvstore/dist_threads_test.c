@@ -168,6 +168,91 @@ static void a_failure_from_outside_is_everybodys_text(void **state)
     dist_world_close_threads(&world);
 }
 
+// ---- workers that end early --------------------------------------------------------------------
+static struct {
+    mxp_atomic_u32 count;
+    dist_world *world;
+    char text[300];
+} given_up;
+
+// As whoever watches the processes does: everybody fails with the text.
+static void note_hopeless(void *context, const char *text)
+{
+    (void)context;
+    snprintf(given_up.text, sizeof given_up.text, "%s", text);
+    mxp_atomic_add_release(&given_up.count, 1u);
+    for (uint32_t i = 0; i < given_up.world->size; i++) {
+        mxn_dist_fail(given_up.world->nodes[i], text);
+    }
+}
+
+static void *close_node(void *dist)
+{
+    mxn_dist_close(dist);
+    return NULL;
+}
+
+// Worker 1 ends after one round; worker 0 goes on with `kind`, before or after.
+static void one_ends_early(int kind, bool before, const char *wanted)
+{
+    static float value[LONG], out[LONG];
+    mxn_dist_config config = threads_config();
+    config.hooks.hopeless = note_hopeless;
+    dist_world world;
+    dist_outcome done[2], late;
+    pthread_t closing;
+    given_up.world = &world;
+    mxp_atomic_set(&given_up.count, 0);
+    dist_world_open(&world, 2, 1, &config, 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        assert_int_equal(
+            dist_world_init(dist_world_worker(&world, w), 0, 0, "w", value, LONG, &done[w]),
+            MXP_OK);
+    }
+    for (uint32_t w = 0; w < 2; w++) {
+        dist_outcome_wait(&done[w]);
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSH, 0, 0, value,
+                                       NULL, LONG, &done[w]),
+                         MXP_OK);
+    }
+    for (uint32_t w = 0; w < 2; w++) {
+        dist_outcome_wait(&done[w]);
+        assert_true(dist_outcome_is_good(&done[w]));
+    }
+    if (!before) {
+        assert_int_equal(pthread_create(&closing, NULL, close_node, dist_world_worker(&world, 1)),
+                         0);
+        mxp__os_sleep_us(5000);
+    }
+    assert_int_equal(dist_world_do(dist_world_worker(&world, 0), kind, 0, 0, value, out,
+                                   kind == MXN_DIST_BARRIER ? 0 : LONG, &late),
+                     MXP_OK);
+    if (before) {
+        mxp__os_sleep_us(5000);
+        assert_int_equal(pthread_create(&closing, NULL, close_node, dist_world_worker(&world, 1)),
+                         0);
+    }
+    dist_outcome_wait(&late);
+    pthread_join(closing, NULL);
+    assert_int_equal(late.error, MXP_EIO);
+    assert_string_equal(late.text, wanted);
+    assert_int_equal(mxp_atomic_load_acquire(&given_up.count), 1);
+    dist_world_close_threads(&world);
+}
+
+static void who_ends_while_others_wait_for_him_is_named(void **state)
+{
+    (void)state;
+    static const char push[] =
+        "worker 1 has ended without a push of key 'w', round 1, for which worker 0 waits";
+    for (int before = 0; before < 2; before++) {
+        one_ends_early(MXN_DIST_PUSH, before, push);
+        one_ends_early(MXN_DIST_PUSHPULL, before, push);
+        one_ends_early(MXN_DIST_BARRIER, before,
+                       "worker 1 has ended, and worker 0 waits for it at a barrier");
+    }
+}
+
 // ---- stalls ------------------------------------------------------------------------------------
 static struct {
     mxp_atomic_u32 count;
@@ -264,6 +349,7 @@ int main(void)
         cmocka_unit_test(workers_train_and_end_together),
         cmocka_unit_test(a_death_ends_what_waits),
         cmocka_unit_test(a_failure_from_outside_is_everybodys_text),
+        cmocka_unit_test(who_ends_while_others_wait_for_him_is_named),
         cmocka_unit_test(a_round_that_does_not_end_is_told_once),
         cmocka_unit_test(stamps_are_exchanged_at_both_ends),
     };
