@@ -381,7 +381,7 @@ static int fail(const char *what, const char *why)
 // Works until SIGTERM or SIGINT, then finishes what is in the queue.
 static int run(void)
 {
-    static char names[WORKERS][16];
+    static char names[WORKERS][20];
     pthread_t workers[WORKERS];
     int started = 0;
     mxp_thread_name("io");

@@ -36,7 +36,7 @@ static void run_job(sim_job *job, size_t workers, int late, double late_ns, doub
     int64_t now_ns = 0;
     memset(job, 0, sizeof *job);
     for (size_t step = 0; step < STEPS; step++) {
-        int64_t arrival_ns[WORKERS_MAX];
+        int64_t arrival_ns[WORKERS_MAX] = {0};
         size_t last = 0;
         for (size_t r = 0; r < workers; r++) {
             const double length = 20e6 * (1 + spread * normal(random));
