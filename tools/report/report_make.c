@@ -71,18 +71,32 @@ static int add_path(mxp_time_report *report, mxp_report_process *process)
     return error;
 }
 
-static int add_process(mxp_time_report *report, mxp_report_process *process)
+// Beside processes with steps the windows of those without have no step to be divided by: their
+// rows count, their time does not.
+static int add_process(mxp_time_report *report, mxp_report_process *process, bool counts)
 {
-    int code = prepare(report, process);
-    if (code >= 0) {
-        return code;
-    }
-    int error =
-        mxp__time_rows_add(&report->rows, process->source, &process->choice, filter_of(process));
-    if (error == MXP_OK) {
+    mxp_choice choice = process->choice;
+    choice.wall_ns = counts ? choice.wall_ns : 0;
+    int error = mxp__time_rows_add(&report->rows, process->source, &choice, filter_of(process));
+    if (error == MXP_OK && counts) {
         error = add_path(report, process);
     }
     return error == MXP_OK ? -1 : failed(report);
+}
+
+static int add_processes(mxp_time_report *report)
+{
+    int code = -1;
+    bool has_steps = false;
+    for (size_t i = 0; i < report->process_count && code < 0; i++) {
+        code = prepare(report, &report->processes[i]);
+        has_steps |= code < 0 && report->processes[i].choice.steps != NULL;
+    }
+    for (size_t i = 0; i < report->process_count && code < 0; i++) {
+        mxp_report_process *process = &report->processes[i];
+        code = add_process(report, process, process->choice.steps != NULL || !has_steps);
+    }
+    return code;
 }
 
 // ---- all ---------------------------------------------------------------------------------------
@@ -125,8 +139,8 @@ int mxp__report_make(const mxp_command *command, mxp_input *input, const mxp_rep
     *report = (mxp_time_report){
         .command = command, .input = input, .wish = wish, .screen = &wish->screen};
     int code = summarize(report);
-    for (size_t i = 0; i < report->process_count && code < 0; i++) {
-        code = add_process(report, &report->processes[i]);
+    if (code < 0) {
+        code = add_processes(report);
     }
     if (code < 0 && mxp__selection_filters(&wish->selection) &&
         report->rows.operators + report->rows.spans == 0) {

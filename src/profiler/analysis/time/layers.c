@@ -16,7 +16,7 @@ static bool has_anything(const mxp_time_row *row)
 static void add(mxp_layer *layer, const mxp_time_row *row)
 {
     layer->phases_ns[row->phase < MXP_PHASES ? row->phase : MXP_PHASE_NONE] += row->total_ns;
-    layer->sum_ns += row->total_ns;
+    layer->sum_ns += row->overlaps ? 0 : row->total_ns;  // beside the others, not after them
     layer->path_ns += row->path_ns;
     layer->waited_ns += row->waited_ns;
     layer->queued_ns += row->queued_ns;
@@ -134,7 +134,8 @@ uint32_t *mxp__time_rows_rank(mxp_time_rows *rows, bool operators, mxp_time_key 
     for (uint32_t i = 0; order != NULL && places != NULL && i < rows->count; i++) {
         mxp_time_row *row = &rows->rows[i];
         if (row->is_operator == operators && has_anything(row)) {
-            order[(*count)++] = (ranked){row_key(row, key), row->total_ns, i, row->overlaps};
+            order[(*count)++] =
+                (ranked){row_key(row, key), row->total_ns, i, row->overlaps && !row->is_operator};
         }
     }
     if (*count > 0) {

@@ -139,13 +139,16 @@ static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
 static inline int add_operator(reading *self, const uint64_t *words,
                                const mxp_operator_times *times)
 {
-    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
+    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED;
     const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
-    if ((flags & skipped) != 0) {
+    const bool is_async = (flags & MXP_OP_ASYNC) != 0;
+    // What an asynchronous operator does is counted by the operators it runs; communication runs
+    // none.
+    if ((flags & skipped) != 0 || (is_async && phase != MXP_PHASE_COMMUNICATION)) {
         return MXP_OK;
     }
-    uint64_t own_ns;
-    int error = own_time(self, times->start_ns, times->end_ns, &own_ns);
+    uint64_t own_ns = 0;
+    int error = is_async ? MXP_OK : own_time(self, times->start_ns, times->end_ns, &own_ns);
     const uint32_t name = (uint32_t)words[1], scope = (uint32_t)words[6];
     if (error != MXP_OK || !is_chosen(self, times->push_ticks, times->start_ns) ||
         !is_wanted(self, name, scope, phase)) {
@@ -157,6 +160,7 @@ static inline int add_operator(reading *self, const uint64_t *words,
         return mxp__fail_memory(memory_for);
     }
     const uint64_t duration_ns = (uint64_t)(times->end_ns - times->start_ns);
+    row->overlaps |= is_async;
     row->waited_ns += distance_ns(times->push_ns, times->ready_ns);
     row->queued_ns += distance_ns(times->ready_ns, times->start_ns);
     self->part->operators++;
