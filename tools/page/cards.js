@@ -50,10 +50,12 @@ export function namedShares({ report, kinds }) {
     .filter(row => row.each > 0).sort((a, b) => b.each - a.each);
 }
 
-/** @param {any} layer @returns {[string, number][]} */
+/** What makes a layer's sum. Exchanges that run beside its computing are no part of it.
+ * @param {any} layer @returns {[string, number][]} */
 export function partsOf(layer) {
+  const computing = layer.forward_ns + layer.backward_ns + layer.update_ns + layer.no_phase_ns;
   return [['forward', layer.forward_ns], ['backward', layer.backward_ns], ['update', layer.update_ns],
-    ['communication', layer.communication_ns], ['other', layer.no_phase_ns]];
+    ['communication', Math.max(0, layer.sum_ns - computing)], ['other', layer.no_phase_ns]];
 }
 
 /** Phases and idle time of the chosen steps, as shares of the longer of their time and their work.

@@ -23,6 +23,18 @@ static void put_name(const char *name, size_t length, mxp_strbuf *out)
 }
 
 // ---- the title ---------------------------------------------------------------------------------
+// Exchanges that run beside a layer's computing are no part of its sum.
+static uint64_t share_of_sum(const mxp_layer *layer, int phase)
+{
+    uint64_t others_ns = 0;
+    for (int other = 0; other < MXP_PHASE_COMMUNICATION; other++) {
+        others_ns += layer->phases_ns[other];
+    }
+    return phase != MXP_PHASE_COMMUNICATION ? layer->phases_ns[phase]
+           : layer->sum_ns > others_ns      ? layer->sum_ns - others_ns
+                                            : 0;
+}
+
 static void put_layer_title(const mxp_time_report *report, const mxp_layer *layer, mxp_strbuf *out)
 {
     static const char *const phases[MXP_PHASES] = {"", "forward", "backward", "update",
@@ -38,9 +50,9 @@ static void put_layer_title(const mxp_time_report *report, const mxp_layer *laye
     mxp__put_duration(&page_screen, (double)report->rows.wall_ns / per, out);
     mxp__strbuf_puts(out, report->rows.steps > 0 ? " of a step" : "");
     for (int phase = 2; phase < MXP_PHASES; phase++) {
-        most = layer->phases_ns[phase] > layer->phases_ns[most] ? phase : most;
+        most = share_of_sum(layer, phase) > share_of_sum(layer, most) ? phase : most;
     }
-    if (layer->phases_ns[most] * 2 > layer->sum_ns) {
+    if (share_of_sum(layer, most) * 2 > layer->sum_ns) {
         mxp__strbuf_printf(out, ", most of it %s", phases[most]);
     }
 }

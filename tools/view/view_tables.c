@@ -41,10 +41,11 @@ void mxp__view_put_processes(const mxp_view *view, mxp_strbuf *out)
     mxp__json_array(&json, NULL);
     for (size_t i = 0; i < view->process_count; i++) {
         const mxp_source *source = mxp__view_source(view, i);
-        const char *command = view->wish->is_anonymous ? NULL : mxp__source_info(source, "command");
+        const char *own = mxp__source_info(source, "process_name");  // "worker 0 (host)"
+        const char *name = own != NULL ? own : mxp__source_info(source, "command");
         mxp__json_object(&json, NULL);
         mxp__json_u64(&json, "pid", source->pid);
-        mxp__json_text(&json, "name", command != NULL ? command : "");
+        mxp__json_text(&json, "name", view->wish->is_anonymous || name == NULL ? "" : name);
         mxp__json_bool(&json, "died", source->state == MXP__PROCESS_DIED);
         put_info(view, source, &json);
         mxp__json_end(&json);
