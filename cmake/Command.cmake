@@ -81,8 +81,9 @@ if(NOT EXISTS ${page_folder}/page.html)
 endif()
 file(GLOB page_files CONFIGURE_DEPENDS ${page_folder}/*.js ${page_folder}/page.css ${page_folder}/page.html
   ${page_folder}/modules.txt)
+# By its file: CMake takes a program built for another system for one of this one's.
 add_custom_command(OUTPUT page_pieces.c VERBATIM DEPENDS mxprof_page_join ${page_files}
-  COMMAND mxprof_page_join ${page_folder} ${PROJECT_BINARY_DIR}/page_pieces.c)
+  COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:mxprof_page_join> ${page_folder} ${PROJECT_BINARY_DIR}/page_pieces.c)
 
 add_executable(mxprof_command ${command_sources} page_pieces.c)
 set_target_properties(mxprof_command PROPERTIES OUTPUT_NAME mxprof)

@@ -26,6 +26,15 @@ static void start(void *context)
            self, (char *)NULL);
 }
 
+static int play(death_scene *scene, char where[4200], char **said)
+{
+    char folder[] = "deaths-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(realpath(folder, where));
+    death_set_part(scene, where);
+    return death_run(start, scene, said);
+}
+
 static void survivors_name_the_dead_and_nothing_hangs(void **state)
 {
     const death_scene *scenes;
@@ -33,17 +42,20 @@ static void survivors_name_the_dead_and_nothing_hangs(void **state)
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
         death_scene scene = scenes[i];
-        char folder[] = "deaths-XXXXXX", where[4200], *said;
-        assert_non_null(mkdtemp(folder));
-        assert_non_null(realpath(folder, where));
-        death_set_part(&scene, where);
-        int code = death_run(start, &scene, &said);
+        char where[4200], *said;
+        int code = play(&scene, where, &said);
+        // MPI_Abort has mpirun end the others within milliseconds. It ends them after other deaths,
+        // too, and may be the first on a busy machine; not again and again.
+        const bool is_abort = strcmp(scene.how, "end") == 0;
+        for (int more = is_abort ? 0 : 2; more > 0 && death_silent(&scene, said) > 0; more--) {
+            free(said);
+            code = play(&scene, where, &said);
+        }
         if (code == 0 || code == -1) {
             fail_msg("%s, %s in %s: mpirun ended with %d: %s", scene.how, scene.victim,
                      scene.moment, code, said);
         }
-        // MPI_Abort has mpirun end the others within milliseconds.
-        if (strcmp(scene.how, "end") != 0) {
+        if (!is_abort) {
             death_check(&scene, where, said);
         }
         free(said);
