@@ -136,35 +136,52 @@ static uint64_t distance_ns(int64_t from_ns, int64_t to_ns)
     return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
 }
 
-static inline int add_operator(reading *self, const uint64_t *words,
-                               const mxp_operator_times *times)
+static inline int add_to_row(reading *self, const uint64_t *words, const mxp_operator_times *times,
+                             unsigned phase, bool overlaps)
 {
-    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED;
-    const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
-    const bool is_async = (flags & MXP_OP_ASYNC) != 0;
-    // What an asynchronous operator does is counted by the operators it runs; communication runs
-    // none.
-    if ((flags & skipped) != 0 || (is_async && phase != MXP_PHASE_COMMUNICATION)) {
-        return MXP_OK;
-    }
-    uint64_t own_ns = 0;
-    int error = is_async ? MXP_OK : own_time(self, times->start_ns, times->end_ns, &own_ns);
     const uint32_t name = (uint32_t)words[1], scope = (uint32_t)words[6];
-    if (error != MXP_OK || !is_chosen(self, times->push_ticks, times->start_ns) ||
+    if (!is_chosen(self, times->push_ticks, times->start_ns) ||
         !is_wanted(self, name, scope, phase)) {
-        return error;
+        return MXP_OK;
     }
     const uint64_t known = name < self->source->name_count ? name : NO_NAME;
     mxp_time_row *row = row_of(self, (known << 3 | phase) << 32 | scope);
     if (row == NULL) {
         return mxp__fail_memory(memory_for);
     }
+    if (overlaps) {
+        row->overlaps = true;
+    }
     const uint64_t duration_ns = (uint64_t)(times->end_ns - times->start_ns);
-    row->overlaps |= is_async;
     row->waited_ns += distance_ns(times->push_ns, times->ready_ns);
     row->queued_ns += distance_ns(times->ready_ns, times->start_ns);
     self->part->operators++;
     return add_duration(self, row, duration_ns, duration_ns);
+}
+
+// What an asynchronous operator does is counted by the operators it runs; communication runs none.
+// Out of line, because the loop of the others is hot.
+__attribute__((noinline)) static int add_skipped(reading *self, const uint64_t *words,
+                                                 const mxp_operator_times *times, unsigned flags)
+{
+    const unsigned phase = flags & MXP_OP_PHASE_MASK;
+    const bool is_exchange =
+        (flags & (MXP_OP_BULK_PARENT | MXP_OP_SHARED)) == 0 && phase == MXP_PHASE_COMMUNICATION;
+    return is_exchange ? add_to_row(self, words, times, phase, true) : MXP_OK;
+}
+
+static inline int add_operator(reading *self, const uint64_t *words,
+                               const mxp_operator_times *times)
+{
+    const unsigned skipped = MXP_OP_BULK_PARENT | MXP_OP_SHARED | MXP_OP_ASYNC;
+    const unsigned flags = (unsigned)(words[2] >> 48);
+    if ((flags & skipped) != 0) {
+        return add_skipped(self, words, times, flags);
+    }
+    uint64_t own_ns;
+    int error = own_time(self, times->start_ns, times->end_ns, &own_ns);
+    return error != MXP_OK ? error
+                           : add_to_row(self, words, times, flags & MXP_OP_PHASE_MASK, false);
 }
 
 // `is_of_lane`: on no thread of its own, or not that on which it was written.
