@@ -76,9 +76,6 @@ target_link_libraries(mxprof_page PUBLIC mxprof_compression mxprof_analysis mxpr
 add_executable(mxprof_page_join tools/page/join.c)
 target_link_libraries(mxprof_page_join PRIVATE mxp_flags mxprof_page)
 set(page_folder ${PROJECT_SOURCE_DIR}/tools/page)
-if(NOT EXISTS ${page_folder}/page.html)
-  set(page_folder ${PROJECT_SOURCE_DIR}/tests/support/page)
-endif()
 file(GLOB page_files CONFIGURE_DEPENDS ${page_folder}/*.js ${page_folder}/page.css ${page_folder}/page.html
   ${page_folder}/modules.txt)
 # By its file: CMake takes a program built for another system for one of this one's.

@@ -84,13 +84,18 @@ static void write_last_words(void)
     (void)mxp_session_snapshot(mxp_session_get(), died, 0);
 }
 
-static void failed(void *context, const char *text)
+static void fail_node(const char *text)
 {
     mxn_dist *dist = mxp_atomic_load_acquire(&node.dist);
-    (void)context;
     if (dist != NULL) {
         mxn_dist_fail(dist, text);
     }
+}
+
+static void failed(void *context, const char *text)
+{
+    (void)context;
+    fail_node(text);
     write_last_words();
 }
 
@@ -112,10 +117,7 @@ static void lost(void *context, uint32_t peer, const char *text)
         mxn__liveness_suspect(node.liveness, text);
         return;
     }
-    mxn_dist *dist = mxp_atomic_load_acquire(&node.dist);
-    if (dist != NULL) {
-        mxn_dist_fail(dist, text);
-    }
+    fail_node(text);
 }
 
 static void hopeless(void *context, const char *text)
@@ -125,10 +127,7 @@ static void hopeless(void *context, const char *text)
         mxn__liveness_end_job(node.liveness, text);
         return;
     }
-    mxn_dist *dist = mxp_atomic_load_acquire(&node.dist);
-    if (dist != NULL) {
-        mxn_dist_fail(dist, text);
-    }
+    fail_node(text);
 }
 
 // The processes of these workers; how many of them.
