@@ -72,3 +72,17 @@ def test_numpy_shapes_mean_what_they_say():
     with mx.util.np_shape(True):
         assert sym.zeros((2, 0)).infer_shape()[1] == [(2, 0)]
         assert CachedOp(sym.zeros((2, 0)) + sym.var("x"))(nd.zeros((2, 0))).shape == (2, 0)
+
+
+HUGE = 2 ** 40
+
+
+@pytest.mark.parametrize("symbol", [
+    lambda: sym.Flatten(sym.var("x", shape=(2, HUGE, HUGE))),
+    lambda: sym.Flatten(sym.broadcast_to(sym.var("x", shape=(1, 1, 1)), shape=(2, HUGE, HUGE))),
+    lambda: sym.Flatten(sym.reshape(sym.var("x", shape=(0, 0)), shape=(2, HUGE, HUGE))),
+    lambda: sym.var("x", shape=(0, HUGE, 2 ** 63 - 1)) + sym.var("y", shape=(1, 0, 0))
+], ids=["variable", "operator", "parameter", "sum"])
+def test_shapes_of_too_many_elements_are_refused(symbol):
+    with pytest.raises(mx.MXNetError, match="too many elements|too large"):
+        symbol().infer_shape_partial()

@@ -87,6 +87,10 @@ static int parse_shape(const mxn_graph_node *node, const char *text, mxn_shape *
         shape->dims[shape->ndim++] = size <= 0 ? -1 : size;
         at = end + strspn(end, ", L");
     }
+    if (!mxn_shape_countable(shape)) {
+        return mxp__fail(MXP_EINVAL, "variable '%s': its shape '%s' has too many elements",
+                         node->name, text);
+    }
     shape->ndim = shape->ndim == 0 ? -1 : shape->ndim;
     return MXP_OK;
 }

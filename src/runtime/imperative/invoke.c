@@ -240,32 +240,11 @@ int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks)
 }
 
 // ---- inference --------------------------------------------------------------------------------
-static int refuse_size(const mxn_op *op, const mxn_shape *output, uint32_t index)
-{
-    char text[MXN_SHAPE_TEXT];
-    return mxp__fail(MXP_EINVAL,
-                     "Operator %s: output %u would be of shape %s, which has too many elements",
-                     op->name, index, mxn_shape_tuple(output, text));
-}
-
-static HOT int check_sizes(const mxn_op *op, const mxn_shape *outputs, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (__builtin_expect(!mxn_shape_countable(&outputs[i]), 0)) {
-            return refuse_size(op, &outputs[i], i);
-        }
-    }
-    return MXP_OK;
-}
-
 static HOT int form_infer(const mxn_call_form *form, mxn_shape **pointers)
 {
-    const mxn_params *params = form->params;
-    const uint32_t inputs = params->input_count;
-    int error =
-        mxn_op_infer(params, pointers, form->types, pointers + inputs, form->types + inputs, NULL);
-    return error == MXP_OK ? check_sizes(params->op, form->shapes + inputs, params->output_count)
-                           : error;
+    const uint32_t inputs = form->params->input_count;
+    return mxn_op_infer(form->params, pointers, form->types, pointers + inputs,
+                        form->types + inputs, NULL);
 }
 
 int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers)
