@@ -12,7 +12,7 @@
 #   make check           sanitizers, clang, aarch64, musl, long tests, the browser, fuzzing, format, types
 #   make bench-explain   programs with a planted cause, recorded anew: is it told?   SEEDS=n other sizes
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
-#   make fuzz SECONDS=n  every fuzz target for n seconds
+#   make fuzz SECONDS=n  every fuzz target for n seconds          SEED=n  the same inputs each time
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make install PREFIX=dir, make install-profiler PREFIX=dir   everything; the profiler without the runtime
 #   make uninstall PREFIX=dir   removes what these two have put there
@@ -113,7 +113,7 @@ quick:
 # stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
 check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
 	check-install check-aarch64 check-musl
-	@$(MAKE) --no-print-directory fuzz SECONDS=10
+	@$(MAKE) --no-print-directory fuzz SECONDS=10 SEED=1
 	@echo "make check: all passed"
 
 check-asan check-tsan: check-%:
@@ -198,7 +198,7 @@ bench-explain:
 fuzz:
 	@$(setup) check
 	@$(call configure_and_build,fuzz)
-	scripts/fuzz $(SECONDS)
+	SEED=$(SEED) scripts/fuzz $(SECONDS)
 
 # ---- measurements ------------------------------------------------------------------------------
 bench:
