@@ -2,10 +2,11 @@
 // What a node of the distributed store consists of; the files dist*.c know each other by this.
 //
 //   any thread                    the communication thread
-//   submit, answered, fail  --->  turn: what was submitted  (dist.c)
+//   submit, answered, fail  --->  turn: what was submitted  (dist_turn.c)
 //        under `lock`                   the transport's turn: headers to worker, owner, head
+//                                                                    (dist_message.c)
 //                                       pieces that may be received  (dist_owner.c)
-//                                       pieces that may be sent      (dist_worker.c)
+//                                       pieces that may be sent      (dist_piece.c)
 //
 // Fields are the communication thread's unless they say otherwise.
 #ifndef MXN_KVSTORE_DIST_NODE_H
@@ -162,18 +163,10 @@ struct mxn_dist {
 int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail);
 
 // ---- dist.c, dist_submit.c ---------------------------------------------------------------------
-// ------------------------------------------------------------------------------------
 int mxn__dist_check_process(const mxn_dist *dist);  // MXP_ESTATE: it belongs to another one
 void mxn__dist_submit_last_barrier(mxn_dist *dist);
 void mxn__dist_free_stores(mxn_dist *dist);
-void mxn__dist_wake(mxn_dist *dist);
 mxn_dist_key *mxn__dist_find(mxn_dist *dist, uint16_t store, uint32_t key);  // null: none
-// Nonsense came from a peer, or a send failed: the line of this thread says what.
-void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text);
-// What others wait for will never come; the first text counts. By the communication thread.
-void mxn__dist_give_up(mxn_dist *dist, const char *text);
-// A header without a body that is longer than a message.
-void mxn__dist_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *body);
 // Ends an operation: tells `done`, and frees it.
 void mxn__dist_complete(mxn_dist *dist, mxn_dist_op *op, const void *answer, uint64_t bytes);
 // One that was told of its failure with pieces on their way: they are over, or the transport is.
@@ -183,15 +176,37 @@ void mxn__dist_op_fail(mxn_dist_op *op, int error, const char *text);  // the fi
 // Texts from peers, which end nowhere. Null: there is none, or no memory.
 char *mxn__dist_text(const void *text, uint32_t bytes);
 
+// ---- dist_message.c ----------------------------------------------------------------------------
+void mxn__dist_handle(void *context, uint32_t peer, const mxn_wire *header, const void *inlined);
+void mxn__dist_lost(void *context, uint32_t peer, const char *text);  // the transport's word
+// Nonsense came from a peer, or a send failed: the line of this thread says what.
+void mxn__dist_lose(mxn_dist *dist, uint32_t peer, const char *text);
+// What others wait for will never come; the first text counts. By the communication thread.
+void mxn__dist_give_up(mxn_dist *dist, const char *text);
+// A header without a body that is longer than a message.
+void mxn__dist_send(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *body);
+
+// ---- dist_turn.c -------------------------------------------------------------------------------
+void mxn__dist_run(mxn_dist *dist);  // the thread's: until it was asked to end, and may
+void mxn__dist_wake(mxn_dist *dist);
+void mxn__dist_fail_all(mxn_dist *dist);  // once, if the job has failed
+
 // ---- dist_worker.c -----------------------------------------------------------------------------
 int mxn__worker_init(mxn_dist *dist);
 void mxn__worker_fini(mxn_dist *dist);
 void mxn__worker_take(mxn_dist *dist, mxn_dist_op *op);  // one that was submitted
+void mxn__worker_finish(mxn_dist *dist, mxn_dist_op *op);  // all of its pieces are over
+void mxn__worker_inited(mxn_dist *dist, mxn_dist_op *op);  // after the barrier of its key
+void mxn__worker_fail(mxn_dist *dist, const char *text);  // everything that is not over
+
+// ---- dist_link.c -------------------------------------------------------------------------------
+int mxn__link_push(mxn_link *link, const mxn_turn_part *part);
+void mxn__link_pop(mxn_link *link);  // the first one; there is one
+
+// ---- dist_piece.c ------------------------------------------------------------------------------
 bool mxn__worker_pump(mxn_dist *dist);
 void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
-void mxn__worker_inited(mxn_dist *dist, mxn_dist_op *op);  // after the barrier of its key
-void mxn__worker_fail(mxn_dist *dist, const char *text);  // everything that is not over
 
 // ---- dist_control.c ----------------------------------------------------------------------------
 void mxn__control_begin(mxn_dist *dist,

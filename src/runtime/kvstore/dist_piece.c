@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of a worker's operations: sent by priority, each with the receive of its reply posted
+// before it, and over when all that it has waited for has come.
+//
+// A piece's place in the window is free when its send is done, never when its reply comes: two
+// workers that push in different orders would wait for each other for ever, each with a window full
+// of pieces that the other has not sent.
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_record.h"
+
+static bool carries_value(const mxn_dist_op *op)
+{
+    return op->of.kind != MXN_DIST_PULL;
+}
+
+static bool wants_value(const mxn_dist_op *op)
+{
+    return op->of.kind == MXN_DIST_PULL || op->of.kind == MXN_DIST_PUSHPULL;
+}
+
+static int wire_kind(const mxn_dist_op *op)
+{
+    static const int kinds[] = {[MXN_DIST_INIT] = MXN_WIRE_INIT,
+                                [MXN_DIST_PUSH] = MXN_WIRE_PUSH,
+                                [MXN_DIST_PULL] = MXN_WIRE_PULL,
+                                [MXN_DIST_PUSHPULL] = MXN_WIRE_PUSHPULL};
+    return kinds[op->of.kind];
+}
+
+// ---- the end of pieces -------------------------------------------------------------------------
+// Something that a piece has waited for has come.
+static void came(mxn_dist *dist, mxn_flight *flight, uint32_t what)
+{
+    mxn_dist_op *op = flight->op;
+    assert((flight->awaits & what) == what);
+    flight->awaits &= ~what;
+    if ((what & MXN_AWAITS_SEND) != 0 && flight->in_window) {
+        flight->in_window = false;
+        dist->links[flight->owner].bodies--;
+    }
+    if (flight->awaits != 0) {
+        return;
+    }
+    mxn__record_received(dist, flight);
+    if (--op->left == 0) {
+        mxn__worker_finish(dist, op);
+    }
+}
+
+static void send_is_done(mxn_ticket *ticket, int error)
+{
+    mxn_flight *flight = ticket->context;
+    mxn_dist *dist = flight->op->dist;
+    if (error != MXP_OK && !dist->has_failed_all) {
+        mxn__dist_lose(dist, dist->links[flight->owner].peer, "a value could not be sent to it");
+    }
+    mxn__record_sent(dist, flight);
+    came(dist, flight, MXN_AWAITS_SEND);
+}
+
+static void body_is_done(mxn_ticket *ticket, int error)
+{
+    mxn_flight *flight = ticket->context;
+    mxn_dist *dist = flight->op->dist;
+    if (error != MXP_OK && flight->op->error == MXP_OK) {  // else an error came in its place
+        mxn__dist_op_fail(flight->op, MXP_EIO, "a value could not be received");
+    }
+    came(dist, flight, MXN_AWAITS_BODY);
+}
+
+// ---- pieces ------------------------------------------------------------------------------------
+static mxn_wire header_of(const mxn_dist *dist, const mxn_flight *flight)
+{
+    const mxn_dist_op *op = flight->op;
+    const mxn_key_part *part = &op->key->parts[flight->part];
+    mxn_wire header = mxn__wire(wire_kind(op));
+    header.flags = flight->piece + 1 == part->pieces ? MXN_WIRE_LAST : 0;
+    header.key = op->key->number;
+    header.slot = part->slot + flight->piece;
+    header.offset = mxn__piece_offset(part, dist->config.piece_bytes, flight->piece);
+    header.bytes = mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece);
+    header.store = op->key->store;
+    header.dtype = (uint16_t)op->key->dtype;
+    header.round = op->round;
+    header.priority = op->of.priority;
+    return header;
+}
+
+static bool is_long(const mxn_dist *dist, const mxn_turn_part *of)
+{
+    return mxn__piece_bytes(&of->op->key->parts[of->part], dist->config.piece_bytes, of->next) >
+           MXN_WIRE_INLINE_MAX;
+}
+
+// With an owner's limit there is no window: the owner asks for what it takes.
+static bool may_send(const mxn_dist *dist, const mxn_link *link, const mxn_turn_part *of)
+{
+    if (!carries_value(of->op)) {
+        return link->pulls <
+               2 * dist->config.window;  // waits for nobody else, so it may be bounded
+    }
+    return dist->config.owner_held_bytes != 0 || !is_long(dist, of) ||
+           link->bodies < dist->config.window;
+}
+
+static void post_reply(mxn_dist *dist, mxn_flight *flight, const mxn_wire *header)
+{
+    mxn_wire reply = *header;
+    reply.kind = MXN_WIRE_REPLY;
+    flight->awaits |= MXN_AWAITS_BODY;
+    flight->received = (mxn_ticket){.done = body_is_done, .context = flight};
+    if (dist->transport->ops->receive(dist->transport, dist->links[flight->owner].peer, &reply,
+                                      (char *)flight->op->of.out + header->offset,
+                                      &flight->received) != MXP_OK) {
+        flight->awaits &= ~(uint32_t)MXN_AWAITS_BODY;
+        mxn__dist_op_fail(flight->op, MXP_ENOMEM, "a receive could not be posted");
+    }
+}
+
+static void send_value(mxn_dist *dist, mxn_flight *flight, const mxn_wire *header, bool is_alone)
+{
+    const mxn_transport_ops *ops = dist->transport->ops;
+    mxn_link *link = &dist->links[flight->owner];
+    const void *value = (const char *)flight->op->of.in + header->offset;
+    flight->sent = (mxn_ticket){.done = send_is_done, .context = flight};
+    flight->awaits |= MXN_AWAITS_SEND;
+    flight->in_window = true;
+    link->bodies++;
+    int error = is_alone ? ops->send_body(dist->transport, link->peer, header, value, &flight->sent)
+                         : ops->send(dist->transport, link->peer, header, value, &flight->sent);
+    if (error != MXP_OK) {
+        flight->awaits &= ~(uint32_t)MXN_AWAITS_SEND;
+        flight->in_window = false;
+        link->bodies--;
+        mxn__dist_lose(dist, link->peer, mxp_last_error());
+    }
+}
+
+static void send_piece(mxn_dist *dist, const mxn_turn_part *of)
+{
+    mxn_dist_op *op = of->op;
+    mxn_flight *flight = &op->flights[op->key->parts[of->part].before + of->next];
+    mxn_link *link = &dist->links[flight->owner];
+    const bool carries = carries_value(op), body = carries && is_long(dist, of);
+    flight->awaits = MXN_AWAITS_REPLY;
+    mxn_wire header = header_of(dist, flight);
+    mxn__record_begin(dist, flight, &header);
+    if (wants_value(op) && header.bytes > MXN_WIRE_INLINE_MAX) {
+        post_reply(dist, flight, &header);
+    }
+    if (body && dist->config.owner_held_bytes == 0) {
+        send_value(dist, flight, &header, false);
+        return;
+    }
+    if (body) {
+        header.flags |= MXN_WIRE_ASKED;
+        flight->awaits |= MXN_AWAITS_GRANT;
+        mxn__dist_send(dist, link->peer, &header, NULL);
+        return;
+    }
+    link->pulls += !carries;
+    mxn__dist_send(dist, link->peer, &header,
+                   carries ? (const char *)op->of.in + header.offset : NULL);
+    mxn__record_sent(dist, flight);
+}
+
+static bool pump_link(mxn_dist *dist, mxn_link *link)
+{
+    bool any = false;
+    for (int i = 0; i < 16 && link->heap_count > 0 && may_send(dist, link, &link->heap[0]); i++) {
+        const mxn_turn_part of = link->heap[0];
+        // What sending calls never comes back here: handlers run in the transport's turn alone.
+        if (of.next + 1 == of.op->key->parts[of.part].pieces) {
+            mxn__link_pop(link);
+        } else {
+            link->heap[0].next++;
+        }
+        send_piece(dist, &of);
+        any = true;
+    }
+    return any;
+}
+
+bool mxn__worker_pump(mxn_dist *dist)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < dist->owner_count && !dist->has_failed_all; i++) {
+        any |= pump_link(dist, &dist->links[i]);
+    }
+    return any;
+}
+
+// ---- replies -----------------------------------------------------------------------------------
+// The piece that a header is about, null: nobody has asked for it.
+static mxn_flight *find_flight(mxn_dist *dist, uint32_t peer, const mxn_wire *header)
+{
+    const mxn_dist_key *key = mxn__dist_find(dist, header->store, header->key);
+    mxn_dist_op *op = key == NULL ? NULL : key->first;
+    if (op == NULL || op->flights == NULL || op->round != header->round) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < key->part_count; i++) {
+        const mxn_key_part *part = &key->parts[i];
+        if (dist->links[part->owner].peer == peer && header->slot >= part->slot &&
+            header->slot - part->slot < part->pieces) {
+            return &op->flights[part->before + header->slot - part->slot];
+        }
+    }
+    return NULL;
+}
+
+static void take_error(mxn_dist *dist, mxn_flight *flight, const mxn_wire *header,
+                       const void *inlined)
+{
+    char *text = mxn__dist_text(inlined, header->bytes);
+    mxn__dist_op_fail(flight->op, MXP_ESTATE, text == NULL ? "an owner has refused it" : text);
+    mxp__strfree(text);
+    if ((flight->awaits & MXN_AWAITS_BODY) != 0) {
+        dist->transport->ops->cancel(dist->transport, &flight->received);
+    }
+    flight->awaits &= ~(uint32_t)MXN_AWAITS_GRANT;
+}
+
+static void note_wait(mxn_dist_op *op, const mxn_wire *header)
+{
+    if (header->wait_ns >= op->wait_ns) {  // the last worker itself has waited for nobody
+        op->wait_ns = header->wait_ns;
+        op->last = header->last;
+    }
+}
+
+void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined)
+{
+    mxn_flight *flight = find_flight(dist, peer, header);
+    if (flight == NULL || (flight->awaits & MXN_AWAITS_REPLY) == 0) {
+        if (!dist->has_failed_all) {
+            mxn__dist_lose(dist, peer, "it replies to what nobody has asked");
+        }
+        return;
+    }
+    mxn_dist_op *op = flight->op;
+    const mxn_key_part *part = &op->key->parts[flight->part];
+    const uint32_t wanted =
+        wants_value(op) ? mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece) : 0;
+    if ((header->flags & MXN_WIRE_ERROR) != 0) {
+        take_error(dist, flight, header, inlined);
+    } else if (header->bytes != wanted) {
+        mxn__dist_lose(dist, peer, "its reply has another length than what was asked");
+        return;
+    } else if (!mxn__wire_has_body(header) && wanted > 0) {
+        memcpy((char *)op->of.out +
+                   mxn__piece_offset(part, dist->config.piece_bytes, flight->piece),
+               inlined, wanted);
+    }
+    flight->reply_flow = header->flow;
+    flight->reply_ticks = mxp_ticks();
+    note_wait(op, header);
+    dist->links[flight->owner].pulls -= op->of.kind == MXN_DIST_PULL;
+    came(dist, flight, MXN_AWAITS_REPLY);
+}
+
+void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header)
+{
+    mxn_flight *flight = find_flight(dist, peer, header);
+    if (flight == NULL || (flight->awaits & MXN_AWAITS_GRANT) == 0) {
+        if (!dist->has_failed_all) {
+            mxn__dist_lose(dist, peer, "it asks for what nobody has offered");
+        }
+        return;
+    }
+    mxn_wire body = header_of(dist, flight);
+    send_value(dist, flight, &body, true);
+    flight->awaits &= ~(uint32_t)MXN_AWAITS_GRANT;
+}
