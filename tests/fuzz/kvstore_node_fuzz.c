@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/kvstore/dist.h"
+#include "runtime/kvstore/parts.h"
 #include "runtime/kvstore/transport_threads.h"
 
 enum { SERVER, HONEST, HOSTILE, PEERS, COUNT = 40, LONG = 1200, ROUNDS = 64 };
@@ -33,7 +34,8 @@ static uint32_t draw(input *in)
 // ---- the hostile peer --------------------------------------------------------------------------
 static mxn_transport *hostile;
 static mxn_ticket tickets[ROUNDS];
-static unsigned char body[LONG * 8];
+static unsigned char body[LONG * 16];
+static const unsigned char zeros[LONG * 4];
 
 static void ticket_is_done(mxn_ticket *ticket, int error)
 {
@@ -74,13 +76,31 @@ static mxn_wire draw_header(input *in)
     return header;
 }
 
+// Parts that mostly are what they should be, in a message that mostly says how many.
+static void draw_parts(input *in, mxn_wire *header)
+{
+    const uint32_t count = 1 + draw(in) % 3;
+    const bool are_replies = header->kind == MXN_WIRE_REPLIES;
+    mxn_parts_writer writer = mxn__parts_write(header, body, count);
+    for (uint32_t i = 0; i < count; i++) {
+        mxn_wire of = draw_header(in);
+        of.kind = are_replies ? MXN_WIRE_REPLY : (uint8_t)(MXN_WIRE_PUSH + draw(in) % 3);
+        mxn__parts_put(&writer, &of, zeros);
+    }
+    header->bytes = writer.values_at;
+    header->key += draw(in) % 16 == 0;
+}
+
 static void send_any(input *in, uint32_t n)
 {
     unsigned char copy[sizeof(mxn_wire) + MXN_WIRE_INLINE_MAX];
     mxn_wire header = draw_header(in), read;
+    if (header.kind == MXN_WIRE_BUCKET || header.kind == MXN_WIRE_REPLIES) {
+        draw_parts(in, &header);
+    }
     const uint32_t bytes = mxn__wire_body_bytes(&header);
     const uint32_t peer = draw(in) % 2 == 0 ? SERVER : HONEST;
-    for (uint32_t i = 0; i < bytes && i < 40; i++) {
+    for (uint32_t i = 64; i < bytes && i < 104; i++) {
         body[i] = (unsigned char)draw(in);
     }
     // What no transport would let through is the business of the other target.
@@ -137,6 +157,7 @@ static void open_all(bool has_limit)
                                     .piece_bytes = 4160,
                                     .owner_inflight_bytes = 1 << 20,
                                     .owner_held_bytes = has_limit ? 1 : 0,
+                                    .bucket_bytes = has_limit ? 300 : 512 << 10,
                                     .window = 2,
                                     .is_driven = true,
                                     .hooks.update = update};

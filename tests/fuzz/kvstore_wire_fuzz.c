@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/kvstore/wire.h"
+#include "runtime/kvstore/parts.h"
 #include "runtime/tensor/dtype.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +38,27 @@ static void check_accepted(const mxn_wire *header, size_t size)
     }
 }
 
+// Parts lie within their message, one after another.
+static void check_parts(const mxn_wire *header, const unsigned char *body)
+{
+    mxn_parts_reader reader;
+    mxn_wire of;
+    const void *value = NULL;
+    if (mxn__parts_read(header, body, &reader) != MXP_OK) {
+        require(strstr(mxp_last_error(), "part") != NULL);
+        return;
+    }
+    uint32_t count = 0;
+    while (mxn__parts_next(&reader, &of, &value)) {
+        const unsigned char *at = value;
+        require(at >= body + header->key * mxn__part_head_bytes(header->kind));
+        require(at + mxn__part_value_bytes(of.kind, of.bytes) <= body + header->bytes);
+        require(of.slot < MXN_WIRE_SLOTS_MAX && of.bytes % mxn_dtype_size(of.dtype) == 0);
+        count++;
+    }
+    require(count == header->key && count > 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     void *message = size == 0 ? NULL : malloc(size);  // as long as it is, for the sanitizer
@@ -49,6 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int error = mxn__wire_read(message, size, &header);
     if (error == MXP_OK) {
         check_accepted(&header, size);
+        const bool is_bucket = header.kind == MXN_WIRE_BUCKET || header.kind == MXN_WIRE_REPLIES;
+        if (is_bucket && (header.flags & MXN_WIRE_INLINE) != 0) {
+            check_parts(&header, (const unsigned char *)message + MXN_WIRE_HEADER_BYTES);
+        }
     } else {
         require(error == MXP_EFORMAT || error == MXP_EVERSION || error == MXP_ENOTSUP);
         require(mxp_last_error()[0] != '\0' && strlen(mxp_last_error()) < 1000);

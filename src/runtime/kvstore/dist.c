@@ -128,7 +128,8 @@ static mxn_dist *new_node(const mxn_dist_config *config)
     if (dist != NULL) {
         dist->config = *config;
         dist->process = mxp__os_process_id();
-        dist->pool.piece_bytes = config->piece_bytes;
+        dist->pool.piece_bytes =
+            config->piece_bytes > config->bucket_bytes ? config->piece_bytes : config->bucket_bytes;
         dist->generations = 1;
         mxp__lock_reset(&dist->lock);
         pthread_cond_init(&dist->changed, NULL);
@@ -300,6 +301,7 @@ void mxn_dist_free(mxn_dist *dist)
     }
     mxn__dist_free_abandoned(dist);
     mxn__dist_free_stores(dist);
+    mxn__buckets_free(dist);
     mxn__worker_fini(dist);
     mxn__head_fini(dist);
     mxn__owner_fini(dist);

@@ -76,6 +76,7 @@ enum { MXN_DETAIL_ROUNDS, MXN_DETAIL_MESSAGES, MXN_DETAIL_STATISTICS };
 typedef struct mxn_dist_config {
     uint64_t bigarray_bound;  // elements: longer keys are split over all owners
     uint64_t piece_bytes;  // a multiple of 64
+    uint64_t bucket_bytes;  // at most, of small values that travel together; 0: each alone
     uint64_t owner_inflight_bytes;  // of receives posted and not finished
     uint64_t owner_held_bytes;  // 0: no limit, data comes unasked; else it comes by GRANT
     uint64_t owner_bytes;  // of all that an owner stores; 0: no limit
@@ -89,9 +90,9 @@ typedef struct mxn_dist_config {
     mxn_dist_hooks hooks;
 } mxn_dist_config;
 
-// The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, OWNER_INFLIGHT,
-// OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS. MXP_EVALUE names the variable and its valid
-// values.
+// The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, BUCKET_BYTES,
+// OWNER_INFLIGHT, OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS. MXP_EVALUE names the variable and
+// its valid values.
 int mxn_dist_config_read(mxn_dist_config *config);
 
 // ---- life --------------------------------------------------------------------------------------

@@ -115,6 +115,10 @@ void mxn__dist_handle(void *context, uint32_t peer, const mxn_wire *header, cons
             mxn_clock_cuts_handle(dist->clock, peer, header);
         }
         break;
+    case MXN_WIRE_BUCKET:
+    case MXN_WIRE_REPLIES:
+        mxn__bucket_handle(dist, peer, header, inlined);
+        break;
     default:
         mxn__owner_handle(dist, peer, header, inlined);
         break;

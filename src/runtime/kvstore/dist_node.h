@@ -22,6 +22,7 @@
 
 typedef struct mxn_dist_op mxn_dist_op;
 typedef struct mxn_owner mxn_owner;
+typedef struct mxn_bucket mxn_bucket;
 typedef struct mxn_head mxn_head;
 
 // ---- the worker --------------------------------------------------------------------------------
@@ -79,6 +80,19 @@ typedef struct mxn_link {  // to one owner
     mxn_turn_part *heap;  // by priority, then by number
     size_t heap_count, heap_capacity;
 } mxn_link;
+
+// ---- buckets -----------------------------------------------------------------------------------
+// A message of parts (parts.h) that is being sent or received.
+struct mxn_bucket {
+    mxn_ticket ticket;
+    mxn_dist *dist;
+    mxn_bucket *next, *before;  // of all
+    mxn_bucket *after;  // of those that wait for room
+    mxn_link *link;  // in whose window it is; null: in none
+    uint32_t peer;
+    mxn_wire header;
+    mxn_piece_buffer *body;
+};
 
 // ---- requests ----------------------------------------------------------------------------------
 enum { MXN_REQUEST_UPDATE, MXN_REQUEST_COMMAND };
@@ -145,6 +159,8 @@ struct mxn_dist {
     mxn_dist_op *commands;
     mxn_dist_op *abandoned;  // told of a failure; pieces of them are on their way
     uint32_t ops;  // that are not over
+    mxn_bucket *buckets;  // that are under way, the owner's too
+    uint32_t buckets_sent;  // of them, those that are being sent
     uint64_t flows;  // given out
     bool has_said_bye;
 
@@ -208,6 +224,22 @@ bool mxn__worker_pump(mxn_dist *dist);
 void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
 
+// A part that goes in a bucket: its piece is under way. The header of a message of its own, and
+// what would follow it; then what the piece's send ends.
+mxn_wire mxn__piece_begin(mxn_dist *dist, const mxn_turn_part *of, const void **value);
+void mxn__piece_sent(mxn_dist *dist, const mxn_turn_part *of);
+void mxn__piece_send(mxn_dist *dist, const mxn_turn_part *of);  // in a message of its own
+
+// ---- dist_bucket.c -----------------------------------------------------------------------------
+// Sends what goes together of what is next. False: the first one does not go in a bucket.
+bool mxn__bucket_pump(mxn_dist *dist, mxn_link *link);
+void mxn__bucket_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
+// With a body for `header->bytes`; null: the job has failed.
+mxn_bucket *mxn__bucket_new(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
+void mxn__bucket_send(mxn_bucket *bucket, mxn_link *link);  // is gone; `link` as in the struct
+void mxn__bucket_receive(mxn_bucket *bucket);  // hands its parts on when they are here; is gone
+void mxn__buckets_free(mxn_dist *dist);  // the transport is closed
+
 // ---- dist_control.c ----------------------------------------------------------------------------
 void mxn__control_begin(mxn_dist *dist,
                         mxn_dist_op *op);  // barrier, command; an init's second half
@@ -227,6 +259,7 @@ void mxn__owner_fini(mxn_dist *dist);
 // KEY, INIT, PUSH, PULL, PUSHPULL, COMMAND.
 void mxn__owner_left(mxn_dist *dist, uint32_t peer);  // a LEAVE
 void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
+void mxn__owner_handle_part(mxn_dist *dist, uint32_t peer, mxn_wire *header, const void *value);
 bool mxn__owner_pump(mxn_dist *dist);
 void mxn__owner_answered(mxn_dist *dist, mxn_dist_request *request);  // frees it
 uint32_t mxn__owner_drop_answers(mxn_dist *dist);  // after its end; how many are still to come

@@ -120,6 +120,10 @@ void mxn__owner_reply(mxn_arrival_of *arrival, uint32_t last, uint64_t wait_ns)
     reply.wait_ns = wait_ns;
     reply.bytes = wants ? piece->bytes : 0;
     dist->owner->out_bytes += reply.bytes;
+    if ((arrival->header.flags & MXN_WIRE_PART) != 0) {
+        mxn__replies_add(arrival, &reply);
+        return;
+    }
     mxn__record_reply(arrival, &reply);
     const unsigned char *value = arrival->part->values[piece->current] + piece->offset;
     if (reply.bytes <= MXN_WIRE_INLINE_MAX) {
@@ -289,7 +293,11 @@ uint32_t mxn__owner_drop_answers(mxn_dist *dist)
 
 bool mxn__owner_pump(mxn_dist *dist)
 {
-    return dist->owner != NULL && !dist->has_failed_all && mxn__room_pump(dist);
+    if (dist->owner == NULL || dist->has_failed_all) {
+        return false;
+    }
+    const bool any = mxn__room_pump(dist);
+    return mxn__replies_send(dist) || any;
 }
 
 bool mxn__owner_is_idle(const mxn_dist *dist)
@@ -350,7 +358,12 @@ int mxn__owner_set_updater(mxn_dist *dist, uint16_t store, bool is_on)
 int mxn__owner_init(mxn_dist *dist)
 {
     dist->owner = mxp__alloc(sizeof *dist->owner);
-    return dist->owner == NULL ? mxp__fail_memory("an owner of keys") : MXP_OK;
+    if (dist->owner != NULL) {
+        dist->owner->replies = mxp__alloc(dist->worker_count * sizeof *dist->owner->replies);
+    }
+    return dist->owner == NULL || dist->owner->replies == NULL
+               ? mxp__fail_memory("an owner of keys")
+               : MXP_OK;
 }
 
 void mxn__owner_fini(mxn_dist *dist)
@@ -376,6 +389,7 @@ void mxn__owner_fini(mxn_dist *dist)
     mxp__free(owner->slots, owner->slot_capacity * sizeof *owner->slots);
     mxp__free(owner->slot_parts, owner->part_capacity * sizeof *owner->slot_parts);
     mxp__strfree(owner->refusal);
+    mxp__free(owner->replies, dist->worker_count * sizeof *owner->replies);
     mxp__free(owner, sizeof *owner);
     dist->owner = NULL;
 }

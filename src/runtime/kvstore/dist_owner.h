@@ -125,7 +125,12 @@ struct mxn_owner {
     uint32_t requests;  // that are not answered
     uint32_t sending;  // replies that are under way
 
+    // Replies to requests that came in buckets, by worker.
+    mxn_arrival_list *replies;
+    uint32_t reply_count;
+
     // Room.
+    mxn_bucket *buckets, *buckets_last;  // that may be received
     mxn_arrival_list wanted;  // bodies that may be received, by the age of their batches
     mxn_batch *ready, *ready_last;  // all of whose headers have been seen
     uint64_t inflight_bytes, open_bytes, batches;
@@ -145,6 +150,10 @@ void mxn__owner_reply(mxn_arrival_of *arrival, uint32_t last, uint64_t wait_ns);
 void mxn__owner_refuse(mxn_arrival_of *arrival, const char *text);
 void mxn__owner_free_arrival(mxn_arrival_of *arrival);
 
+// ---- dist_owner_bucket.c -----------------------------------------------------------------------
+void mxn__replies_add(mxn_arrival_of *arrival, const mxn_wire *reply);
+bool mxn__replies_send(mxn_dist *dist);  // all that there are
+
 // ---- dist_owner_key.c --------------------------------------------------------------------------
 void mxn__owner_define(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 mxn_owner_piece *mxn__owner_find(const mxn_owner *owner, const mxn_wire *header,
@@ -157,6 +166,7 @@ void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_co
                     uint64_t batch_bytes);
 // A body that is received at once, whatever the room: of an init, of what was refused.
 void mxn__room_receive(mxn_arrival_of *arrival);
+void mxn__room_want_bucket(mxn_bucket *bucket);
 bool mxn__room_pump(mxn_dist *dist);
 void mxn__room_close(mxn_owner *owner, mxn_batch *batch);  // it is over, or was never opened
 

@@ -143,20 +143,50 @@ static void open_batch(mxn_owner *owner)
     }
 }
 
-bool mxn__room_pump(mxn_dist *dist)
+void mxn__room_want_bucket(mxn_bucket *bucket)
+{
+    mxn_owner *owner = bucket->dist->owner;
+    if (owner->buckets_last == NULL) {
+        owner->buckets = bucket;
+    } else {
+        owner->buckets_last->after = bucket;
+    }
+    owner->buckets_last = bucket;
+}
+
+// Whether that much more may be under way.
+static bool has_room(const mxn_dist *dist, uint64_t bytes)
+{
+    const uint64_t inflight = dist->owner->inflight_bytes;
+    return inflight == 0 || inflight + bytes <= dist->config.owner_inflight_bytes;
+}
+
+// In the order of their headers: that is the order in which their bodies come.
+static bool receive_buckets(mxn_dist *dist)
 {
     mxn_owner *owner = dist->owner;
     bool any = false;
+    while (owner->buckets != NULL && has_room(dist, owner->buckets->header.bytes)) {
+        mxn_bucket *bucket = owner->buckets;
+        owner->buckets = bucket->after;
+        owner->buckets_last = owner->buckets == NULL ? NULL : owner->buckets_last;
+        mxn__bucket_receive(bucket);
+        any = true;
+    }
+    return any;
+}
+
+bool mxn__room_pump(mxn_dist *dist)
+{
+    mxn_owner *owner = dist->owner;
+    bool any = receive_buckets(dist);
     while (owner->ready != NULL &&
            (owner->open_bytes == 0 ||
             owner->open_bytes + owner->ready->bytes <= dist->config.owner_held_bytes)) {
         open_batch(owner);
         any = true;
     }
-    while (
-        owner->wanted.first != NULL &&
-        (owner->inflight_bytes == 0 || owner->inflight_bytes + owner->wanted.first->header.bytes <=
-                                           dist->config.owner_inflight_bytes)) {
+    while (owner->wanted.first != NULL && has_room(dist, owner->wanted.first->header.bytes)) {
         mxn_arrival_of *arrival = mxn__list_take(&owner->wanted);
         mxn__room_receive(arrival);
         if ((arrival->header.flags & MXN_WIRE_ASKED) != 0) {

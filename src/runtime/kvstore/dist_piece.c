@@ -141,10 +141,31 @@ static void send_value(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
     }
 }
 
-static void send_piece(mxn_dist *dist, const mxn_turn_part *of)
+static mxn_flight *flight_of(const mxn_turn_part *of)
+{
+    return &of->op->flights[of->op->key->parts[of->part].before + of->next];
+}
+
+mxn_wire mxn__piece_begin(mxn_dist *dist, const mxn_turn_part *of, const void **value)
+{
+    mxn_flight *flight = flight_of(of);
+    flight->awaits = MXN_AWAITS_REPLY;
+    mxn_wire header = header_of(dist, flight);
+    mxn__record_begin(dist, flight, &header);
+    dist->links[flight->owner].pulls += !carries_value(of->op);
+    *value = carries_value(of->op) ? (const char *)of->op->of.in + header.offset : NULL;
+    return header;
+}
+
+void mxn__piece_sent(mxn_dist *dist, const mxn_turn_part *of)
+{
+    mxn__record_sent(dist, flight_of(of));
+}
+
+void mxn__piece_send(mxn_dist *dist, const mxn_turn_part *of)
 {
     mxn_dist_op *op = of->op;
-    mxn_flight *flight = &op->flights[op->key->parts[of->part].before + of->next];
+    mxn_flight *flight = flight_of(of);
     mxn_link *link = &dist->links[flight->owner];
     const bool carries = carries_value(op), body = carries && is_long(dist, of);
     flight->awaits = MXN_AWAITS_REPLY;
@@ -173,6 +194,10 @@ static bool pump_link(mxn_dist *dist, mxn_link *link)
 {
     bool any = false;
     for (int i = 0; i < 16 && link->heap_count > 0 && may_send(dist, link, &link->heap[0]); i++) {
+        any = true;
+        if (mxn__bucket_pump(dist, link)) {
+            continue;
+        }
         const mxn_turn_part of = link->heap[0];
         // What sending calls never comes back here: handlers run in the transport's turn alone.
         if (of.next + 1 == of.op->key->parts[of.part].pieces) {
@@ -180,8 +205,7 @@ static bool pump_link(mxn_dist *dist, mxn_link *link)
         } else {
             link->heap[0].next++;
         }
-        send_piece(dist, &of);
-        any = true;
+        mxn__piece_send(dist, &of);
     }
     return any;
 }
@@ -201,7 +225,7 @@ static mxn_flight *find_flight(mxn_dist *dist, uint32_t peer, const mxn_wire *he
 {
     const mxn_dist_key *key = mxn__dist_find(dist, header->store, header->key);
     mxn_dist_op *op = key == NULL ? NULL : key->first;
-    if (op == NULL || op->flights == NULL || op->round != header->round) {
+    if (op == NULL || op->flights == NULL || (uint32_t)op->round != (uint32_t)header->round) {
         return NULL;
     }
     for (uint32_t i = 0; i < key->part_count; i++) {

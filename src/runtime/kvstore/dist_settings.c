@@ -13,6 +13,7 @@
 #define NUMBERS(X)                                                                             \
     X(bigarray_bound, "MXNET_KVSTORE_BIGARRAY_BOUND", 1000000, 1, UINT64_C(1) << 40)           \
     X(piece_bytes, "MXNET_KVSTORE_PIECE_BYTES", 512 << 10, 64, MXN_WIRE_BYTES_MAX)             \
+    X(bucket_bytes, "MXNET_KVSTORE_BUCKET_BYTES", 512 << 10, 0, MXN_WIRE_BUCKET_MAX)           \
     X(owner_inflight_bytes, "MXNET_KVSTORE_OWNER_INFLIGHT", UINT64_C(64) << 20, 1, UINT64_MAX) \
     X(owner_held_bytes, "MXNET_KVSTORE_OWNER_HELD", 0, 0, UINT64_MAX)                          \
     X(owner_bytes, "MXNET_KVSTORE_OWNER_BYTES", 0, 0, UINT64_MAX)                              \

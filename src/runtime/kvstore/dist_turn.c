@@ -110,7 +110,7 @@ static bool may_end(mxn_dist *dist, uint64_t now_ns)
         dist->end_ns = dist->end_ns == 0 ? now_ns + SECOND_NS : dist->end_ns;
         return mxn__owner_is_idle(dist) || now_ns >= dist->end_ns;
     }
-    return dist->ops == 0 && mxn__owner_is_idle(dist);
+    return dist->ops == 0 && dist->buckets_sent == 0 && mxn__owner_is_idle(dist);
 }
 
 static void say_bye(mxn_dist *dist)

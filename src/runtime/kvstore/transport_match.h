@@ -10,7 +10,7 @@
 static inline uint64_t mxn__match_key(uint32_t peer, const mxn_wire *header)
 {
     const int channel = mxn__wire_channel(header->kind);
-    const uint32_t slot = channel == MXN_CHANNEL_CONTROL ? 0 : header->slot;
+    const uint32_t slot = mxn__channel_has_slots(channel) ? header->slot : 0;
     return (uint64_t)peer << 32 | (uint64_t)channel << 24 | slot;
 }
 

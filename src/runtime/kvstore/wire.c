@@ -32,8 +32,10 @@ const char *mxn__wire_kind_name(int number)
 int mxn__wire_tag(const mxn_wire *header)
 {
     const int channel = mxn__wire_channel(header->kind);
-    if (channel == MXN_CHANNEL_CONTROL) {
-        return MXN_WIRE_TAG_CONTROL;
+    if (!mxn__channel_has_slots(channel)) {
+        return channel == MXN_CHANNEL_CONTROL  ? MXN_WIRE_TAG_CONTROL
+               : channel == MXN_CHANNEL_BUCKET ? MXN_WIRE_TAG_BUCKET
+                                               : MXN_WIRE_TAG_REPLIES;
     }
     return (channel == MXN_CHANNEL_DATA ? MXN_WIRE_TAG_DATA : MXN_WIRE_TAG_REPLY) +
            (int)header->slot;
@@ -58,8 +60,10 @@ static int check_value(const mxn_wire *of)
 static int check_length(const mxn_wire *of, size_t length)
 {
     const size_t inlined = (of->flags & MXN_WIRE_INLINE) != 0 ? mxn__wire_body_bytes(of) : 0;
-    if (of->bytes > MXN_WIRE_BYTES_MAX || inlined > MXN_WIRE_INLINE_MAX ||
-        of->offset > UINT64_MAX / 2) {
+    const bool is_bucket = kinds[of->kind].channel == MXN_CHANNEL_BUCKET ||
+                           kinds[of->kind].channel == MXN_CHANNEL_REPLIES;
+    if (of->bytes > (is_bucket ? MXN_WIRE_BUCKET_MAX : MXN_WIRE_BYTES_MAX) ||
+        inlined > MXN_WIRE_INLINE_MAX || of->offset > UINT64_MAX / 2) {
         return mxp__fail(MXP_EFORMAT,
                          "message %s: %" PRIu32 " bytes at %" PRIu64 " are more than there can be",
                          kinds[of->kind].text, of->bytes, of->offset);
@@ -117,7 +121,7 @@ int mxn__wire_read(const void *message, size_t length, mxn_wire *header)
     if (error == MXP_OK) {
         error = check_length(&of, length);
     }
-    if (error == MXP_OK && kinds[of.kind].channel != MXN_CHANNEL_CONTROL &&
+    if (error == MXP_OK && mxn__channel_has_slots(kinds[of.kind].channel) &&
         (of.flags & MXN_WIRE_ERROR) == 0) {
         error = check_value(&of);
     }

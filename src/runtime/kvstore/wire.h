@@ -20,10 +20,13 @@ enum {
     MXN_WIRE_TAG_HEADER = 1,
     MXN_WIRE_TAG_CONTROL = 2,
     MXN_WIRE_TAG_CLOCK = 3,
+    MXN_WIRE_TAG_BUCKET = 4,
+    MXN_WIRE_TAG_REPLIES = 5,
     MXN_WIRE_TAG_DATA = 1 << 16,  // + slot
     MXN_WIRE_TAG_REPLY = 1 << 20  // + slot
 };
 #define MXN_WIRE_BYTES_MAX (1u << 30)  // of one message
+#define MXN_WIRE_BUCKET_MAX (1u << 20)  // of a BUCKET, of REPLIES
 
 // X(NAME, number, channel of its body, text)
 #define MXN_WIRE_KINDS(X)              \
@@ -41,18 +44,27 @@ enum {
     X(PING, 12, CONTROL, "ping")       \
     X(PONG, 13, CONTROL, "pong")       \
     X(BYE, 14, CONTROL, "bye")         \
-    X(LEAVE, 15, CONTROL, "leave")
+    X(LEAVE, 15, CONTROL, "leave")     \
+    X(BUCKET, 16, BUCKET, "bucket")    \
+    X(REPLIES, 17, REPLIES, "replies")
 
 enum {
 #define MXN_WIRE_KIND_ENUM(name, number, channel, text) MXN_WIRE_##name = number,
     MXN_WIRE_KINDS(MXN_WIRE_KIND_ENUM)
 #undef MXN_WIRE_KIND_ENUM
-        MXN_WIRE_KIND_COUNT = 16
+        MXN_WIRE_KIND_COUNT = 18
 };
 
 // Where a body goes: beside the peer and the slot this is what tells bodies apart. Bodies of one
-// channel, peer and slot arrive in the order in which they were sent; CONTROL has slot 0 alone.
-enum { MXN_CHANNEL_DATA, MXN_CHANNEL_REPLY, MXN_CHANNEL_CONTROL };
+// channel, peer and slot arrive in the order in which they were sent; CONTROL, BUCKET and REPLIES
+// have slot 0 alone.
+enum {
+    MXN_CHANNEL_DATA,
+    MXN_CHANNEL_REPLY,
+    MXN_CHANNEL_CONTROL,
+    MXN_CHANNEL_BUCKET,
+    MXN_CHANNEL_REPLIES
+};
 
 enum {
     MXN_WIRE_INLINE = 1,  // the body is in this message
@@ -62,7 +74,9 @@ enum {
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
     MXN_WIRE_ASYNC = 32,  // KEY: its store is of dist_async
     MXN_WIRE_ASKED = 64,  // the body is sent when a GRANT asks for it
-    MXN_WIRE_FLAGS = 127
+    MXN_WIRE_FLAGS = 127,
+    // In a process alone, on no wire: it came in a bucket, and its reply goes in one.
+    MXN_WIRE_PART = 128
 };
 
 // What follows each kind:
@@ -81,6 +95,7 @@ enum {
 //   PING, PONG   stamps: `round`, `offset`, `wait_ns`
 //   LEAVE     nothing: the worker has pushed all that it will. BYE: nothing; it has also met the
 //   others
+//   BUCKET    several PUSH, PULL and PUSHPULL of small values; REPLIES: replies to such (parts.h)
 typedef struct mxn_wire {
     uint32_t magic;
     uint8_t version, kind;
@@ -134,6 +149,12 @@ static inline uint32_t mxn__wire_body_bytes(const mxn_wire *header)
 static inline int mxn__wire_has_body(const mxn_wire *header)
 {
     return (header->flags & MXN_WIRE_INLINE) == 0 && mxn__wire_body_bytes(header) != 0;
+}
+
+// Whether bodies of a channel are of values, and told apart by their slot.
+static inline int mxn__channel_has_slots(int channel)
+{
+    return channel == MXN_CHANNEL_DATA || channel == MXN_CHANNEL_REPLY;
 }
 
 int mxn__wire_channel(int kind);  // MXN_CHANNEL_* of a known kind's body

@@ -132,6 +132,7 @@ static void play(uint64_t seed)
     config.bigarray_bound = 20;  // the longest are split over owners
     config.window = 1 + (uint32_t)(seed % 3);
     config.owner_held_bytes = seed % 5 == 0 ? 64 : 0;
+    config.bucket_bytes = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 300 : 512 << 10;
     dist_world world;
     dist_world_open(&world, 1 + (uint32_t)(seed % 4), (uint32_t)(seed / 4 % 4), &config, seed);
     for (uint32_t k = 0; k < KEYS; k++) {
@@ -197,11 +198,16 @@ static void sum_once(uint32_t servers, uint64_t seed, float *result)
     mxn_dist_config config = dist_world_config(true);
     config.piece_bytes = 4160;  // longer than what is sent inline
     config.bigarray_bound = seed % 2 == 0 ? 100 : 1000000;
+    config.bucket_bytes = seed % 3 == 0 ? 0 : 512 << 10;
     dist_world world;
-    dist_outcome outcomes[4];
+    dist_outcome outcomes[4], others[4];
     dist_world_open(&world, 4, servers, &config, seed);
     dist_world_init_all(&world, 0, 0, "w", zeros, LONG);
+    dist_world_init_all(&world, 0, 1, "beside", zeros, 10);
     for (uint32_t w = 0; w < 4; w++) {
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSH, 0, 1, zeros,
+                                       NULL, 10, &others[w]),
+                         MXP_OK);
         for (uint32_t i = 0; i < LONG; i++) {
             in[w][i] = odd(w, i);
         }
@@ -211,7 +217,7 @@ static void sum_once(uint32_t servers, uint64_t seed, float *result)
     }
     dist_world_run(&world);
     for (uint32_t w = 0; w < 4; w++) {
-        assert_true(dist_outcome_is_good(&outcomes[w]));
+        assert_true(dist_outcome_is_good(&outcomes[w]) && dist_outcome_is_good(&others[w]));
         assert_memory_equal(out[w], out[0], sizeof out[w]);
     }
     memcpy(result, out[0], sizeof out[0]);
@@ -304,15 +310,16 @@ static void push_in_orders(const uint8_t *const chosen[3], const mxn_dist_config
 }
 
 // A window of one piece and an owner with room for one piece of each worker: all orders of three
-// workers with three pieces, with the owner's three ways to have room.
+// workers with three pieces, with the owner's three ways to have room, and in buckets.
 static void no_order_of_pushes_is_a_deadlock(void **state)
 {
     (void)state;
     mxn_dist_config config = dist_world_config(true);
     config.piece_bytes = 8192;
     config.window = 1;
-    for (int way = 0; way < 3; way++) {
-        config.owner_inflight_bytes = way == 1 ? 1 : 64 << 20;
+    for (int way = 0; way < 5; way++) {
+        config.owner_inflight_bytes = way == 1 || way == 4 ? 1 : 64 << 20;
+        config.bucket_bytes = way >= 3 ? 512 << 10 : 0;
         config.owner_held_bytes = way == 2 ? 3 * BODY * sizeof(float) : 0;
         for (int i = 0; i < 6 * 6 * 6; i++) {
             const uint8_t *const chosen[3] = {orders[i % 6], orders[i / 6 % 6], orders[i / 36]};
