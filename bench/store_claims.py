@@ -110,7 +110,7 @@ class Job:
         self.errors.close()
 
 
-def start_ours(place, workload, workers, servers):
+def start_ours(place, workload, workers, servers, **more):
     if shutil.which("mpirun") is None or not (place.build / "libmxnet_mpi.so").exists():
         raise Missing("there is no MPI: apt install openmpi-bin libopenmpi-dev")
     job = Job(place.scratch, workload, workers)
@@ -120,7 +120,7 @@ def start_ours(place, workload, workers, servers):
         line = [*MPIRUN, "-n", str(servers), "-x", "DMLC_ROLE=server", *part, ":",
                 "-n", str(workers), "-x", "DMLC_ROLE=worker", *part]
     detail = {"MXPROF_DISTRIBUTED_DETAIL": workload} if workload in DETAILS else {}
-    job.begin(line, settings(**MPI, **detail, MXNET_LIBRARY_PATH=str(place.build / "libmxnet.so"),
+    job.begin(line, settings(**MPI, **detail, **more, MXNET_LIBRARY_PATH=str(place.build / "libmxnet.so"),
                              PYTHONPATH=str(HERE.parent / "python")))
     job.connect()
     return job
@@ -186,6 +186,33 @@ class Beside(typing.NamedTuple):
                 taken = {id(side): turn(side) for side in order}
                 return taken[id(sides[0])], taken[id(sides[1])]
 
+            return summarise(row, *rounds(options, children, run_round), options)
+
+
+class WithAndWithout(typing.NamedTuple):
+    """Ours beside ours with a variable set."""
+    name: str
+    workload: str
+    workers: int
+    servers: int
+    other: dict
+    unit: str = "ns"
+    needs_peers: bool = False
+
+    def measure(self, row, place, options):
+        with contextlib.ExitStack() as stack:
+            sides = []
+            for more in ({}, self.other):
+                sides.append(start_ours(place, self.workload, self.workers, self.servers, **more))
+                stack.callback(sides[-1].close)
+                sides[-1].batch()  # not counted
+
+            def run_round(number):
+                order = sides if number % 2 == 0 else sides[::-1]
+                taken = {id(side): turn(side) for side in order}
+                return taken[id(sides[0])], taken[id(sides[1])]
+
+            children = [pid for side in sides for pid in side.children()]
             return summarise(row, *rounds(options, children, run_round), options)
 
 
@@ -264,6 +291,8 @@ CLAIMS = [
     Alone("DK11 idle store, CPU of a worker's process over one core", "idle", 2, 0, "ns/s"),
     Alone("DK12 LeNet step with rounds recorded, 2 workers, over one with nothing", "rounds", 2, 0, "ns/step"),
     Alone("DK12 LeNet step with messages recorded, 2 workers, over one with nothing", "messages", 2, 0, "ns/step"),
+    WithAndWithout("DK15 pushpull of 200 keys of 1 KB, 2 workers, 2 servers, over the same without buckets",
+                   "many", 2, 2, {"MXNET_KVSTORE_BUCKET_BYTES": "0"}),
 ]
 NAMES = [claim.name for claim in CLAIMS]
 

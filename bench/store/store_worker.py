@@ -16,7 +16,8 @@ import mxnet as mx
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import workloads
 
-KEYS = {"small": ([400], 200), "large": ([4 << 20], 4), "sixty": ([4096] * 50 + [65536] * 8 + [1_000_000] * 2, 4)}
+KEYS = {"small": ([400], 200), "large": ([4 << 20], 4), "sixty": ([4096] * 50 + [65536] * 8 + [1_000_000] * 2, 4),
+        "many": ([250] * 200, 10)}
 IDLE_SECONDS = 2.0
 
 
@@ -32,8 +33,7 @@ def push_and_pull(store, sizes, repeats, together=False):
         begin = time.perf_counter_ns()
         for _ in range(repeats):
             if together:
-                for name, value, out in zip(names, values, outs):
-                    store.pushpull(name, value, out=out)
+                store.pushpull(names, values, out=outs)
             else:
                 for name, value in zip(names, values):
                     store.push(name, value)
@@ -84,7 +84,7 @@ def idle(_store):
 
 def make(store, workload):
     if workload in KEYS:
-        return push_and_pull(store, *KEYS[workload])
+        return push_and_pull(store, *KEYS[workload], together=workload == "many")
     if workload == "sum":
         return push_and_pull(store, *KEYS["large"], together=True)
     if workload == "idle":
