@@ -195,7 +195,8 @@ static int take_processes(const mxp_command *self, const explain_options *option
     return error == MXP_OK ? code : mxp__input_end(input, code_of(self, error));
 }
 
-int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish, uint64_t limit_bytes,
+int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish,
+                           const mxp_one_clock *clocks, uint64_t limit_bytes,
                            mxp_explain_view *view)
 {
     const explain_options options = {.window.limit_bytes = limit_bytes};
@@ -219,7 +220,7 @@ int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish, uint
         }
         error = take_choice(&options, process, &steps, &choice, view);
     }
-    return error == MXP_OK ? end_view(view, NULL, options.window.limit_bytes) : error;
+    return error == MXP_OK ? end_view(view, clocks, options.window.limit_bytes) : error;
 }
 
 static bool any_is_marked(const mxp_explain_view *view)

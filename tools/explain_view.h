@@ -5,6 +5,7 @@
 #define MXP_TOOLS_EXPLAIN_VIEW_H
 
 #include "profiler/analysis/causes/imbalance.h"
+#include "profiler/analysis/clocks/one_clock.h"
 #include "text/json_writer.h"
 #include "text/screen.h"
 
@@ -35,9 +36,11 @@ typedef struct mxp_explain_view {
 int mxp__explain_view_add(mxp_explain_view *view, mxp_source *process, mxp_steps *steps,
                           mxp_choice *choice, uint64_t limit_bytes);
 // All processes of a source as `mxprof explain` takes them; the view has its file, notes and chosen
-// steps in words already. MXP_ENOTSUP, with the reason: there is nothing to say. MXP_EINVAL: there
-// are no such steps. Else as above.
-int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish, uint64_t limit_bytes,
+// steps in words already. `clocks`: of a job whose processes are on one clock, or null.
+// MXP_ENOTSUP, with the reason: there is nothing to say. MXP_EINVAL: there are no such steps. Else
+// as above.
+int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish,
+                           const mxp_one_clock *clocks, uint64_t limit_bytes,
                            mxp_explain_view *view);
 // After all processes were added.
 int mxp__explain_view_pair(mxp_explain_view *view);

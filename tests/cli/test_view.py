@@ -16,6 +16,7 @@ import foreign_traces
 import native_file
 import page_reader
 from page_reader import bucket
+from rank_files import Job
 from test_whatif import trace as steps_trace
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
@@ -469,6 +470,30 @@ def test_several_processes(tmp_path):
     assert [process["pid"] for process in head["processes"]] == [11, 12]
     assert [(track["process"], track["name"]) for track in head["tracks"]] == [(0, "main of 11"), (1, "main of 12")]
     assert len(head["kinds"]) == 1 and shown(page) == [(1100, 50, "work"), (1200, 50, "work")]
+
+
+def test_pieces_of_a_process_without_steps_are_of_all_its_time(tmp_path):
+    trained = steps_trace()
+    other = native_file.NativeFile(pid=trained.pid + 1)
+    worker, main = other.thread("worker"), other.thread("main")
+    other.operator(worker, other.name("add"), 1200, 3000, 1, push=1000, pusher=main)
+    page = page_of(write(tmp_path, trained.to_bytes() + other.to_bytes()))
+    steps, pieces = page.head["path"]["steps"], page.path()
+    assert sum(count for _, count in steps) == len(pieces)
+    assert [place for place, _ in steps][-2:] == [len(steps) - 2, -1]
+    own = pieces[-steps[-1][1]:]
+    assert ("run", 1800) in [(category, length) for _, _, length, category, _ in own]
+
+
+def test_what_explain_says_of_a_job_is_in_its_page(tmp_path):
+    job = Job(3)
+    job.train(steps=20, late=1)
+    job.exchange_all()
+    folder = job.write(tmp_path / "job")
+    said = json.loads(mxprof("explain", folder, "--json").stdout)
+    head = page_of(folder).head
+    assert head["explain"] == said and said["between_ranks"]["straggler"] == 1
+    assert "was last in" in head["plain"]
 
 
 def test_more_threads_than_tracks(tmp_path):

@@ -106,8 +106,9 @@ static int explain(mxp_view *view)
     view->explain.file = view->wish->file;
     view->explain.step = view->wish->verdict.step;
     view->explain.is_imported = view->input.is_imported;
-    const int error = mxp__explain_view_take(view->input.source, &view->wish->verdict.window,
-                                             view->report_wish.memory_bytes, &view->explain);
+    const int error =
+        mxp__explain_view_take(view->input.source, &view->wish->verdict.window, view->input.clocks,
+                               view->report_wish.memory_bytes, &view->explain);
     if (error == MXP_ENOTSUP) {
         snprintf(view->explain_refused, sizeof view->explain_refused, "%s", mxp_last_error());
         return MXP_OK;

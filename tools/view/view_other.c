@@ -42,7 +42,7 @@ static int put_explained(mxp_source *source, const char *file, uint64_t limit_by
     const mxp_choice_wish usual = {0};
     mxp_explain_view explain = {.file = file};
     mxp_strbuf text = {0};
-    int error = mxp__explain_view_take(source, &usual, limit_bytes, &explain);
+    int error = mxp__explain_view_take(source, &usual, NULL, limit_bytes, &explain);
     if (error == MXP_OK) {
         mxp__explain_print(&explain, &screen, &text);
         mxp__json_bytes(json, "plain", mxp__strbuf_text(&text), text.length);

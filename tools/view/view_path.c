@@ -10,8 +10,8 @@
 #include "view/view.h"
 #include "whatif_view.h"
 
-// Operators of a trace of which all steps have their pieces in the page; of longer ones the steps
-// that are shown in full.
+// Operators of a trace of which all steps have their pieces in the page, or all of its time where no
+// steps are marked; of longer ones the steps that are shown in full.
 enum { OPERATORS_WHOLE = 300000, COLUMNS = 5 };
 // Of longer ones what-if takes a multiple of all else: who wants to know asks it.
 enum { OPERATORS_PREDICTED = 1000000 };
@@ -74,10 +74,13 @@ static int put_pieces(path_maker *self, size_t process, const mxp_path_view *pat
         if (i + 1 < path->piece_count && path->pieces[i + 1].step == path->pieces[i].step) {
             continue;
         }
+        mxp__strbuf_puts(&self->steps, self->step_count++ > 0 ? ", " : "");
         if (path->choice->steps != NULL) {
-            mxp__strbuf_printf(&self->steps, "%s[%zu, %zu]", self->step_count++ > 0 ? ", " : "",
+            mxp__strbuf_printf(&self->steps, "[%zu, %zu]",
                                mxp__view_step(self->view, process, path->pieces[i].step),
                                i + 1 - first);
+        } else {
+            mxp__strbuf_printf(&self->steps, "[-1, %zu]", i + 1 - first);
         }
         first = i + 1;
     }
@@ -135,7 +138,8 @@ static int add_document(path_maker *self, size_t process)
 {
     mxp_report_process *of = &self->view->report.processes[process];
     const uint64_t limit_bytes = self->view->report_wish.memory_bytes;
-    const bool is_one = of->choice.step_count == 1 || of->choice.steps == NULL;
+    const bool is_run = of->choice.steps == NULL && of->steps.operators <= OPERATORS_WHOLE;
+    const bool is_one = of->choice.steps != NULL ? of->choice.step_count == 1 : is_run;
     mxp_json json = {.out = &self->documents};
     mxp_path_view path;
     int error =
@@ -146,7 +150,7 @@ static int add_document(path_maker *self, size_t process)
     if (of->choice.steps != NULL) {
         error = mxp__path_view_bound(&path, &of->steps, limit_bytes);
     }
-    if (error == MXP_OK && of->choice.steps == NULL) {
+    if (error == MXP_OK && is_run) {
         error = put_pieces(self, process, &path);
     }
     if (error == MXP_OK) {
