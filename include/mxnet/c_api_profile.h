@@ -6,7 +6,7 @@
 #include <mxnet/c_types.h>
 
 // ---- configuration, state, output -------------------------------------------------------------
-// Keys and values as text (docs/guide.md lists them); keys left out return to their defaults. Legal
+// Keys and values as text (docs/configuration.md lists them); keys left out return to their defaults. Legal
 // at any time. All pairs are parsed before anything changes. `profile_process=server` configures
 // the servers of `kvstoreHandle`.
 MXNET_DLL int MXSetProcessProfilerConfig(int num_params, const char *const *keys,

@@ -107,24 +107,6 @@ def test_links_lead_somewhere(page):
         assert target.startswith("https://") or (folder / target).exists(), target
 
 
-def test_guide_lists_the_keys_that_exist():
-    keys = re.findall(r"^KEY\((\w+),", (SOURCE / "src/profiler/session/config/config_keys.def").read_text(), re.MULTILINE)
-    guide = (SOURCE / "docs/guide.md").read_text()
-    section = guide[guide.index("## Configuration"):guide.index("## State")]
-    assert [key for key in keys if f"`{key}`" not in section] == []
-
-
-def test_guide_lists_the_environment_variables_that_are_read():
-    guide = (SOURCE / "docs/guide.md").read_text()
-    sources = "".join(file.read_text() for file in (SOURCE / "src").rglob("*.[ch]"))
-    names = set(re.findall(r'(?:getenv|setting_text)\("(\w+)"\)', sources))
-    for file in ("config/config_keys.def", "autostart.c", "root.c"):
-        text = (SOURCE / "src/profiler/session" / file).read_text()
-        names |= set(re.findall(r'"((?:MXPROF|MXNET_PROFILER)_[A-Z_]*[A-Z])"', text))
-    assert {"MXPROF_CLOCK", "MXPROF_STORE", "MXNET_PROFILER_AUTOSTART"} <= names
-    assert sorted(name for name in names if f"`{name}`" not in guide) == []
-
-
 def test_c_api_page_names_every_function():
     declared = set()
     for header in ("profiler.h", "record.h", "error.h", "gate.h"):

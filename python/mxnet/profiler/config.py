@@ -56,7 +56,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     Parameters
     ----------
     filename : str or path
-        The trace, 'profile.json'. Made absolute when it is set; %p is the process (docs/guide.md).
+        The trace, 'profile.json'. Made absolute when it is set; %p is the process (docs/configuration.md).
     gpu_memory_profile_filename_prefix : str
         The table of allocations, written beside each dump as PREFIX-pid_PID.csv; none by default.
     profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api : bool
@@ -72,7 +72,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
     snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit,
     step_cpu, run_commit, run_label
-        See docs/guide.md.
+        See docs/configuration.md.
 
     Raises
     ------
