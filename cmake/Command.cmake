@@ -136,6 +136,9 @@ set_target_properties(mxprof_dnnl PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH "\$ORIGIN" BUILD_WITH_INSTALL_RPATH ON)
 mxp_link_shared(mxprof_dnnl src/profiler/collect/dnnl/libmxprof_dnnl.map)
 
+# `mxprof run` loads both.
+add_dependencies(mxprof_command mxprof_collect mxprof_dnnl)
+
 # Pages of the manual and completion of shells, made of the command's own words. A command for another
 # machine cannot be run here: then there are none.
 if(NOT CMAKE_CROSSCOMPILING)
