@@ -87,7 +87,7 @@ def _let_idle_threads_sleep() -> None:
 
 def _share_the_mark_of_the_profile() -> None:
     """Autostart leaves its mark in C's environment, which os.environ is a copy of: programs that
-    are started with that one must find it too (docs/guide.md, State)."""
+    are started with that one must find it too (docs/flight-recorder.md, Children)."""
     library = ctypes.CDLL(None)
     library.getenv.restype = ctypes.c_char_p
     mark = library.getenv(b"MXPROF_ROOT_PID")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide's query for barrier waits by region, on what the OpenMP tool recorded."""
+"""The query of docs/sqlite.md for barrier waits by region, on what the OpenMP tool recorded."""
 import pathlib
 import sys
 
@@ -8,13 +8,13 @@ import pytest
 from recorded import Recorded, compiled
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "cli"))
-import guide_queries  # noqa: E402
+import sqlite_queries  # noqa: E402
 
 
 def test_share_of_barrier_wait_by_region(tmp_path_factory, tmp_path):
     program = compiled(pathlib.Path(__file__).parent / "ompt_program.c", tmp_path_factory.mktemp("ompt") / "program")
     recorded = Recorded([program, "regions", "20"], "OMP_TOOL_LIBRARIES", tmp_path)
-    row, = guide_queries.ask(guide_queries.database_of(recorded.file, tmp_path), 4)
+    row, = sqlite_queries.ask(sqlite_queries.database_of(recorded.file, tmp_path), 4)
     durations = {name: [event["dur"] for event in recorded.events if event["ph"] == "X" and event["name"] == name]
                  for name in (row["region"], "barrier wait")}
     region_us, wait_us = sum(durations[row["region"]]), sum(durations["barrier wait"])

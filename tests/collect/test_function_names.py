@@ -142,9 +142,9 @@ def rows(text):
     return {name: count for count, name in re.findall(r"^ +[0-9.]+ +[0-9.]+ % +([0-9,]+)  (.*)$", text, re.MULTILINE)}
 
 
-def test_the_example_of_the_guide(tmp_path):
-    guide = (pathlib.Path(__file__).parents[2] / "docs/guide.md").read_text()
-    section = guide.split("### Functions of C and C++")[1].split("\n### ")[0]
+def test_the_example_of_the_page(tmp_path):
+    page = (pathlib.Path(__file__).parents[2] / "docs/any-program.md").read_text()
+    section = page.split("## Functions of C and C++")[1].split("\n## ")[0]
     (tmp_path / "shop.cpp").write_text(section.split("```cpp\n")[1].split("```")[0])
     command, = (line for line in section.splitlines() if line.startswith("g++ "))
     wanted = rows(section)

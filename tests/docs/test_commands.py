@@ -14,7 +14,8 @@ SOURCE = pathlib.Path(os.environ["MXPROF_SOURCE"])
 BUILD = pathlib.Path(os.environ["MXPROF_BUILD"])
 PAGES = typed.pages(SOURCE)
 COMMANDS = [command for page in PAGES for command in typed.commands_of(page, (SOURCE / page).read_text(encoding="utf-8"))]
-FORTHCOMING = {"view"}  # the form of its file is written down before it is there
+# Typed wrongly on purpose, to show the answer.
+MISTAKES = {("docs/troubleshooting.md", "repot"), ("docs/troubleshooting.md", "MXPROF_FULL_POLCY")}
 # What stands for something in a line: FILE, N, PROGRAM ..., a … or dots.
 PLACEHOLDER = re.compile(r"[A-Z][A-Z.=_-]*|\.\.\.|…|.*…")
 
@@ -50,10 +51,8 @@ def test_subcommands_and_their_options_exist():
             continue
         if words[1].startswith("-"):
             wrong += [] if words[1] in help_of() or words[1] in ("--manual", "--completion") else [command]
-        elif words[1] in FORTHCOMING - set(known):
-            continue
         elif words[1] not in known:
-            wrong.append(command)
+            wrong += [] if (command.page, words[1]) in MISTAKES else [command]
         else:
             own = words[2:words.index("--")] if "--" in words else words[2:]
             if words[1] == "run":  # behind the program everything is the program's
@@ -92,7 +91,7 @@ def test_variables_that_are_set_are_read():
     wrong = []
     for command in COMMANDS:
         wrong += [(command, name) for name in re.findall(r"\b(MX(?:PROF|NET)_[A-Z_]+)=", command.text)
-                  if f'"{name}"' not in sources and f"-D{name}" not in command.text]
+                  if f'"{name}"' not in sources and f"-D{name}" not in command.text and (command.page, name) not in MISTAKES]
     assert wrong == []
 
 

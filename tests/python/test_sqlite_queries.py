@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide's queries on a real LeNet run: what they answer is what the trace's tables say otherwise."""
+"""The queries of docs/sqlite.md on a real LeNet run: what they answer is what the trace's tables say otherwise."""
 import json
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from python_program import BUILD, SOURCE, run_file
 from test_train_lenet import LAYERS, PROGRAM, write_digits
 
 sys.path.insert(0, str(SOURCE / "tests/cli"))
-import guide_queries  # noqa: E402
+import sqlite_queries  # noqa: E402
 import stack_readers  # noqa: E402
 
 STEPS = 6
@@ -27,7 +27,7 @@ def lenet_fixture(tmp_path_factory):
 
 @pytest.fixture(name="database", scope="module")
 def database_fixture(folder):
-    return guide_queries.database_of(folder / "profile.mxp", folder)
+    return sqlite_queries.database_of(folder / "profile.mxp", folder)
 
 
 def report(folder, *options):
@@ -37,35 +37,35 @@ def report(folder, *options):
 
 
 def test_top_own_time(database):
-    rows = guide_queries.ask(database, 0)
-    assert len(rows) == guide_queries.shown_rows(0)
+    rows = sqlite_queries.ask(database, 0)
+    assert len(rows) == sqlite_queries.shown_rows(0)
     own = [row["own_ms"] for row in rows]
     assert own == sorted(own, reverse=True) and own[-1] > 0
     assert any("Convolution" in row["name"] for row in rows)
 
 
 def test_operators_of_the_slowest_step(database):
-    rows = guide_queries.ask(database, 1)
+    rows = sqlite_queries.ask(database, 1)
     lengths = dict(database.execute("select number, end_ns - begin_ns from step").fetchall())
-    assert len(lengths) == STEPS and len(rows) == guide_queries.shown_rows(1)
+    assert len(lengths) == STEPS and len(rows) == sqlite_queries.shown_rows(1)
     assert {row["step"] for row in rows} == {max(lengths, key=lengths.get)}
     assert any(row["name"].endswith("Convolution") for row in rows)
 
 
 def test_what_waited_longest_on_what(database):
-    rows = guide_queries.ask(database, 2)
-    assert len(rows) == guide_queries.shown_rows(2)
+    rows = sqlite_queries.ask(database, 2)
+    assert len(rows) == sqlite_queries.shown_rows(2)
     (total,), = database.execute("""select sum(blocked_ns) / 1e6 from operator_named
         where released_by is not null and name != 'DeleteVariable'""").fetchall()
     assert 0 < sum(row["waited_ms"] for row in rows) <= total + 0.1
 
 
 def test_memory_owners_at_the_peak(database, folder):
-    rows = guide_queries.ask(database, 3)
-    assert len(rows) == guide_queries.shown_rows(3)
+    rows = sqlite_queries.ask(database, 3)
+    assert len(rows) == sqlite_queries.shown_rows(3)
     assert any(row["owner"].startswith("lenet:") for row in rows)
     # Without its limit the query has all that lives then and was not there before, which the records tell too.
-    sql = guide_queries.QUERIES[3][0].replace("limit 5;", "")
+    sql = sqlite_queries.QUERIES[3][0].replace("limit 5;", "")
     (peak,), = database.execute("select max(live) / 1e3 from memory where device = 'cpu/0'").fetchall()
     (before,), = database.execute("select (live - bytes) / 1e3 from memory where device = 'cpu/0' limit 1").fetchall()
     assert sum(kilobytes for _, _, kilobytes in database.execute(sql)) + before == pytest.approx(peak, abs=1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folder profiler/export/perfetto: the trace as Perfetto's protobuf.
 //
-// Private to src/profiler/export. docs/guide.md says which record becomes which packet.
+// Private to src/profiler/export. docs/files.md says how its events differ from the Chrome trace's.
 //
 //   packet  process, threads                     mxp__packets_begin
 //   packet  span begin, span end, counter ...    mxp__packet_event ... mxp__packet_end

@@ -88,7 +88,7 @@ bool mxp__aggregate_mixed_steps(const mxp_aggregate *aggregate, size_t n, uint32
 // that have durations without records keep their histograms.
 int mxp__aggregate_exact(mxp_aggregate *aggregate, mxp_source *source);
 
-// The printers (MXNet's layout, spec in docs/guide.md).
+// The printers (MXNet's layout, described in docs/reading.md).
 int mxp__print_table(const mxp_row *rows, size_t count, mxp_strbuf *out);
 int mxp__print_json(const mxp_row *rows, size_t count, mxp_strbuf *out);
 int mxp__print_csv(const mxp_row *rows, size_t count, mxp_strbuf *out);
