@@ -234,7 +234,8 @@ __attribute__((constructor)) static void begin_process(void)
         mxp__root_leave();
     }
     if (begin_session(session) != MXP_OK) {
-        fprintf(stderr, "mxprof: recording could not begin with the process: %s\n",
+        fprintf(stderr, "mxprof: %s%s\n",
+                session->running ? "" : "recording could not begin with the process: ",
                 mxp_last_error());
     }
 }

@@ -52,10 +52,12 @@ int mxp__store_plan(const char *path, uint64_t limit_bytes, const mxp_file_heade
     due.store = mxp__alloc(sizeof *due.store);
     due.sections = mxp__alloc(sections_bytes);
     due.sections_bytes = sections_bytes;
-    if (due.store == NULL || due.sections == NULL ||
-        !mxp__mapped_file_plan(&due.store->file, path, mxp__store_page_up(limit_bytes))) {
+    int error = due.store != NULL && due.sections != NULL
+                    ? mxp__mapped_file_plan(&due.store->file, path, mxp__store_page_up(limit_bytes))
+                    : mxp__fail_memory("the recording file");
+    if (error != MXP_OK) {
         free_plan();
-        return mxp__fail_memory("the recording file");
+        return error;
     }
     mxp_atomic_set(&due.store->chunks, 1);
     due.header = *header;

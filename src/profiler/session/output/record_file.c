@@ -122,12 +122,17 @@ static int copy_pending(uint64_t limit_bytes)
     return error;
 }
 
+static int fail_begin(int error)
+{
+    return mxp__fail(error, "%s; recording continues in memory", mxp_last_error());
+}
+
 int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
 {
     assert(mxp__lock_is_held(&mxp__session_storage()->lock));
     int error = open_store(path, limit_bytes, mxp__store_open);
     if (error != MXP_OK) {
-        return mxp__fail(error, "%s; recording continues in memory", mxp_last_error());
+        return fail_begin(error);
     }
     error = copy_pending(limit_bytes);
     mxp__ring_restart();
@@ -137,7 +142,8 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes)
 int mxp__record_file_plan(const char *path, uint64_t limit_bytes)
 {
     assert(mxp__lock_is_held(&mxp__session_storage()->lock));
-    return open_store(path, limit_bytes, mxp__store_plan);
+    int error = open_store(path, limit_bytes, mxp__store_plan);
+    return error == MXP_OK ? MXP_OK : fail_begin(error);
 }
 
 void mxp__record_file_sync(void)

@@ -37,10 +37,15 @@ static int fail(const char *path)
     return mxp__fail(MXP_EIO, "cannot record into '%s': %s", path, strerror(errno));
 }
 
-static int check_path(const char *path)
+static bool is_special(const char *path)
 {
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+static int check_path(const char *path)
+{
+    if (is_special(path)) {
         return mxp__fail(MXP_EIO, "cannot record into '%s': it is no regular file", path);
     }
     if (mxp__mapped_file_is_taken(path)) {
@@ -98,16 +103,24 @@ int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limi
     return error;
 }
 
-bool mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes)
+int mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes)
 {
     *file = (mxp_mapped_file){.made = MXP__NEW_FILE_NONE, .limit_bytes = limit_bytes};
+    int error = check_path(path);
+    if (error != MXP_OK) {
+        return error;
+    }
     file->path = absolute_path(path);
-    return file->path != NULL && mxp__new_file_plan(&file->made, file->path);
+    return file->path != NULL && mxp__new_file_plan(&file->made, file->path)
+               ? MXP_OK
+               : mxp__fail_memory("the recording file");
 }
 
+// Another process may have begun to record there since the plan.
 bool mxp__mapped_file_make(mxp_mapped_file *file)
 {
-    return mxp__new_file_make(&file->made, 0666) && map(file);
+    return !is_special(file->path) && !mxp__mapped_file_is_taken(file->path) &&
+           mxp__new_file_make(&file->made, 0666) && map(file);
 }
 
 bool mxp__mapped_file_publish_made(mxp_mapped_file *file)

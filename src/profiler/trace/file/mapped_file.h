@@ -29,9 +29,10 @@ bool mxp__mapped_file_is_taken(const char *path);
 // `limit_bytes`: a multiple of the page size. 0, MXP_ENOMEM, or MXP_EIO with path and reason, also
 // if a living process records into a file of that name.
 int mxp__mapped_file_open(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
-// The two halves of opening: planning takes memory and makes nothing, and does not look whether
-// anybody records there. Making and the publishing that goes with it are async-signal-safe.
-bool mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
+// The two halves of opening: planning takes memory and makes nothing; it fails as opening does.
+// Making and the publishing that goes with it are async-signal-safe. Making looks again whether
+// anybody records there, and is false then.
+int mxp__mapped_file_plan(mxp_mapped_file *file, const char *path, uint64_t limit_bytes);
 bool mxp__mapped_file_make(mxp_mapped_file *file);
 bool mxp__mapped_file_publish_made(mxp_mapped_file *file);
 // Renames the file to `path`, replacing an existing file; processes that have that one open keep
