@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims about the page of `mxprof view`: what writing it costs beside the commands whose texts are in it, and how
-large it is. Of a file of 10 million spans, as the training of a small network leaves them (page/long_trace.c)."""
+"""Claims about the page of `mxprof view`: what writing it costs beside reading the file and beside the commands whose
+texts are in it, and how large it is. Of a file of 10 million spans, as the training of a small network leaves them (page/long_trace.c)."""
 import atexit
 import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import typing
 
 from export_claims import command_s
@@ -13,7 +14,6 @@ from runtime_claims import Place, measure_claim, rounds
 from side_rounds import Missing, summarise
 
 SPANS = 10_000_000
-READERS = ("report", "explain", "path")
 _made = []  # the file, once it is there
 
 
@@ -30,9 +30,18 @@ def long_trace(place):
     return _made[0][1]
 
 
+def wall_s(*command):
+    """Seconds of a command that must go well, from its start to its end."""
+    begun = time.monotonic()
+    command_s(*command)
+    return time.monotonic() - begun
+
+
 class Time(typing.NamedTuple):
-    """CPU seconds of the page, over those of the commands that read the file for the same texts."""
+    """Seconds of the page, over those of `readers` of the same file one after the other."""
     name: str
+    readers: typing.Callable
+    seconds_of: typing.Callable
     unit: str = "s"
     needs_peer: bool = False
 
@@ -41,12 +50,21 @@ class Time(typing.NamedTuple):
         page = trace.with_suffix(".html")
 
         def run_round(_number):
-            ours_s = command_s(place.build / "mxprof", "view", "--size", "none", "-o", page, trace)
-            read_s = sum(command_s(place.build / "mxprof", reader, trace) for reader in READERS)
-            return ours_s, read_s
+            ours_s = self.seconds_of(place.build / "mxprof", "view", "--size", "none", "-o", page, trace)
+            return ours_s, sum(self.seconds_of(*reader, trace) for reader in self.readers(place))
 
         valid, run = rounds(options, [], run_round)
         return summarise(row, valid, run, options)
+
+
+def bare_reader(place):
+    """As A1 to A3 have it: each record decoded, its end added up, on one thread."""
+    return [[place.build / "bench/bare_reader"]]
+
+
+def commands(place):
+    """Those whose texts are in the page."""
+    return [[place.build / "mxprof", command] for command in ("report", "explain", "path")]
 
 
 class Bytes(typing.NamedTuple):
@@ -62,7 +80,8 @@ class Bytes(typing.NamedTuple):
         return summarise(row, [(page.stat().st_size / SPANS, 1.0)], 1, options._replace(rounds=1))
 
 
-CLAIMS = [Time("W1 page of 10 M spans, over report, explain and path of the same file"),
+CLAIMS = [Time("W1 page of 10 M spans, over a bare reader of the same file", bare_reader, wall_s),
+          Time("W1 page of 10 M spans in CPU time, over report, explain and path of the same file", commands, command_s),
           Bytes("W2 bytes of the page of 10 M spans, a span")]
 NAMES = [claim.name for claim in CLAIMS]
 

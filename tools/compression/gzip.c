@@ -2,6 +2,7 @@
 // zlib behind a sink.
 #include "compression/gzip.h"
 
+#include <assert.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
@@ -84,30 +85,58 @@ void mxp__gzip_close(mxp_gzip *gzip)
     }
 }
 
-static int pack_all(z_stream *stream, const void *data, size_t size_bytes, mxp_strbuf *out)
+static int strategy_of(const mxp_gzip_piece *piece)
 {
-    const size_t most = deflateBound(stream, size_bytes);
+    return piece->repeats ? Z_DEFAULT_STRATEGY : Z_RLE;
+}
+
+// Each piece ends a block of deflate, so that it has codes of its own.
+static void pack_piece(z_stream *stream, const mxp_gzip_piece *piece, int level, bool is_last)
+{
+    deflateParams(stream, level, strategy_of(piece));  // nothing is left to be written before
+    stream->next_in = (unsigned char *)(uintptr_t)piece->data;  // zlib only reads it
+    stream->avail_in = (unsigned)piece->size_bytes;
+    deflate(stream, is_last ? Z_FINISH : Z_BLOCK);
+}
+
+static int pack_all(z_stream *stream, const mxp_gzip_piece *pieces, size_t count, int level,
+                    mxp_strbuf *out)
+{
+    enum { BLOCK_BYTES = 16 };  // of its ends, at most
+    size_t size_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_bytes += pieces[i].size_bytes;
+    }
+    const size_t most = deflateBound(stream, size_bytes) + count * BLOCK_BYTES;
     char *to = most <= UINT32_MAX ? mxp__strbuf_reserve(out, most) : NULL;
     if (to == NULL) {
         return mxp__fail_memory("compressing a section");
     }
-    stream->next_in = (unsigned char *)(uintptr_t)data;  // zlib only reads it
-    stream->avail_in = (unsigned)size_bytes;
     stream->next_out = (unsigned char *)to;
     stream->avail_out = (unsigned)most;
-    deflate(stream, Z_FINISH);  // there is room for all of it
+    for (size_t i = 0; i < count; i++) {
+        pack_piece(stream, &pieces[i], level, i + 1 == count);
+    }
+    assert(stream->avail_in == 0 && stream->avail_out > 0 && "there is room for all of it");
     out->length += most - stream->avail_out;
     return MXP_OK;
 }
 
-int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out)
+int mxp__gzip_pack_pieces(const mxp_gzip_piece *pieces, size_t count, int level, mxp_strbuf *out)
 {
+    assert(count > 0);
     z_stream stream = {0};
     if (deflateInit2(&stream, level, Z_DEFLATED, WINDOW_BITS_GZIP, MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+                     strategy_of(&pieces[0])) != Z_OK) {
         return mxp__fail_memory("compressing a section");
     }
-    const int error = pack_all(&stream, data, size_bytes, out);
+    const int error = pack_all(&stream, pieces, count, level, out);
     deflateEnd(&stream);
     return error;
+}
+
+int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out)
+{
+    const mxp_gzip_piece all = {.data = data, .size_bytes = size_bytes, .repeats = true};
+    return mxp__gzip_pack_pieces(&all, 1, level, out);
 }

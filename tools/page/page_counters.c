@@ -96,7 +96,7 @@ int mxp__page_counter_pack(const mxp_page_counters *counters, size_t number, mxp
         mxp__column_put_f64(&columns[LAST], bin->last);
         before_ns = at_ns;
     }
-    int error = mxp__columns_pack(columns, COLUMNS, counter->used, &raw, &packed);
+    int error = mxp__columns_pack(columns, COLUMNS, counter->used, MXP_COLUMNS_ALL, &raw, &packed);
     error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);
