@@ -59,6 +59,7 @@ static int take_steps_within(mxp_explained *of)
 
 static void explained_fini(mxp_explained *of)
 {
+    mxp__path_view_fini(&of->path);
     mxp__verdict_fini(&of->verdict);
     mxp__facts_fini(&of->facts);
     mxp__choice_fini(&of->choice);
@@ -85,16 +86,37 @@ static int find_ceilings(mxp_explained *of, const char *file)
     return error;
 }
 
-static int explain(mxp_explained *of, const char *ceilings, uint64_t limit_bytes)
+// The facts, and the path of the same walk.
+static int make_facts(mxp_explained *of, bool keeps_path, uint64_t limit_bytes)
+{
+    const bool is_one = of->choice.step_count == 1;
+    if (!keeps_path || !of->is_marked) {
+        return mxp__facts_make(of->process, &of->steps, &of->choice, limit_bytes, NULL, &of->facts);
+    }
+    int error = mxp__path_view_begin(of->process, &of->choice, is_one, &of->path);
+    if (error != MXP_OK) {
+        return error;
+    }
+    const mxp_path_listener listener = mxp__path_view_listener(&of->path);
+    error =
+        mxp__facts_make(of->process, &of->steps, &of->choice, limit_bytes, &listener, &of->facts);
+    if (error == MXP_OK) {
+        mxp__path_view_bound(&of->path, &of->facts);
+        of->has_path = true;
+    }
+    return error;
+}
+
+static int explain(mxp_explained *of, const mxp_explain_view *view, uint64_t limit_bytes)
 {
     int error = !of->is_marked             ? make_one_step(of)
                 : of->choice.steps == NULL ? take_steps_within(of)
                                            : MXP_OK;
     if (error == MXP_OK) {
-        error = mxp__facts_make(of->process, &of->steps, &of->choice, limit_bytes, &of->facts);
+        error = make_facts(of, view->keeps_paths, limit_bytes);
     }
     if (error == MXP_OK) {
-        error = find_ceilings(of, ceilings);
+        error = find_ceilings(of, view->ceilings);
     }
     return error == MXP_OK ? mxp__verdict_make(&of->facts, limit_bytes, &of->verdict) : error;
 }
@@ -114,7 +136,7 @@ int mxp__explain_view_add(mxp_explain_view *view, mxp_source *process, mxp_steps
     of->choice.of = &of->steps;
     *steps = (mxp_steps){0};
     *choice = (mxp_choice){0};
-    return explain(of, view->ceilings, limit_bytes);
+    return explain(of, view, limit_bytes);
 }
 
 // What each process did in its steps itself: without communication.

@@ -4,6 +4,7 @@
 #ifndef MXP_TOOLS_EXPLAIN_VIEW_H
 #define MXP_TOOLS_EXPLAIN_VIEW_H
 
+#include "path_view.h"
 #include "profiler/analysis/causes/imbalance.h"
 #include "profiler/analysis/clocks/one_clock.h"
 #include "text/json_writer.h"
@@ -17,6 +18,8 @@ typedef struct mxp_explained {
     mxp_ceilings ceilings;  // the facts point to them, if they are known
     mxp_facts facts;
     mxp_verdict verdict;
+    mxp_path_view path;  // of the choice, if the view keeps paths and steps are marked
+    bool has_path;
 } mxp_explained;
 
 typedef struct mxp_explain_view {
@@ -24,6 +27,7 @@ typedef struct mxp_explain_view {
     const char *step, *from, *until;  // as given, or null: the next commands look at the same
     const char *ceilings;  // a file of them; null: those of the user's cache, if there are any
     bool is_imported;  // nothing in it tells what waited for what
+    bool keeps_paths;  // for those who print what `mxprof path` does as well
     mxp_strbuf note;  // a line on what is counted, or none
     mxp_explained *all;
     size_t count, capacity;

@@ -13,22 +13,15 @@
 enum { LAYERS = 5, LAYER_DEPTH = 2 };
 
 // ---- bounds ------------------------------------------------------------------------------------
-int mxp__path_view_bound(mxp_path_view *view, const mxp_steps *steps, uint64_t limit_bytes)
+void mxp__path_view_bound(mxp_path_view *view, const mxp_facts *facts)
 {
-    mxp_facts facts;
-    int error = mxp__facts_make(view->process, steps, view->choice, limit_bytes, &facts);
-    if (error != MXP_OK) {
-        return error;
+    for (size_t i = 0; i < facts->count; i++) {
+        view->work_ns += facts->at[i].run_ns;
+        view->dependent_ns += facts->at[i].dependent_ns;
     }
-    for (size_t i = 0; i < facts.count; i++) {
-        view->work_ns += facts.at[i].run_ns;
-        view->dependent_ns += facts.at[i].dependent_ns;
-    }
-    view->workers = facts.workers;
-    view->has_bounds = facts.count > 0 && facts.workers > 0;
-    view->work_ns = view->has_bounds ? view->work_ns / (double)facts.workers : 0;
-    mxp__facts_fini(&facts);
-    return MXP_OK;
+    view->workers = facts->workers;
+    view->has_bounds = facts->count > 0 && facts->workers > 0;
+    view->work_ns = view->has_bounds ? view->work_ns / (double)facts->workers : 0;
 }
 
 static const char *largest_bound(const mxp_path_view *view)

@@ -74,10 +74,6 @@ static int show_view(mxp_each_window *run, mxp_path_view *view, const mxp_steps 
         return tell_empty(run);
     }
     run->answered++;
-    if (view->choice->steps != NULL &&
-        mxp__path_view_bound(view, steps, run->options->limit_bytes) != MXP_OK) {
-        return mxp__command_failed(run->command);
-    }
     const int code = options->trace == NULL
                          ? MXP_EXIT_FINE
                          : mxp__path_view_trace(run->command, view, options->trace);
@@ -97,8 +93,7 @@ static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *step
     const bool is_one = choice->step_count == 1 || (choice->steps == NULL && run->options->json);
     const bool keeps = options->pieces || options->trace != NULL || is_one;
     mxp_path_view view;
-    int error =
-        mxp__path_view_make(process, steps, choice, run->options->limit_bytes, keeps, &view);
+    int error = mxp__path_view_make(process, choice, run->options->limit_bytes, keeps, &view);
     if (error != MXP_OK) {
         return mxp__command_failed(run->command);
     }

@@ -111,23 +111,66 @@ static int64_t first_begin(const mxp_steps *steps, const mxp_choice *choice)
     return choice->from_ns;
 }
 
-int mxp__path_view_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                        uint64_t limit_bytes, bool keeps_pieces, mxp_path_view *view)
+int mxp__path_view_begin(mxp_source *process, const mxp_choice *choice, bool keeps_pieces,
+                         mxp_path_view *view)
 {
     *view = (mxp_path_view){.process = process,
                             .choice = choice,
                             .keeps_pieces = keeps_pieces,
-                            .begin_ns = first_begin(steps, choice)};
-    int error = mxp__scope_tree_add(&view->scopes, process, &view->node_of);
-    if (error == MXP_OK) {
-        error = choice->steps != NULL
-                    ? mxp__path_steps(process, steps, choice->steps, limit_bytes, add_step, view)
-                    : walk_time(view, limit_bytes);
-    }
+                            .begin_ns = first_begin(choice->of, choice)};
+    const int error = mxp__scope_tree_add(&view->scopes, process, &view->node_of);
     if (error != MXP_OK) {
         mxp__path_view_fini(view);
     }
     return error;
+}
+
+mxp_path_listener mxp__path_view_listener(mxp_path_view *view)
+{
+    return (mxp_path_listener){.each = add_step, .context = view};
+}
+
+// With the bounds of steps, which come from the same walk.
+static int walk_bounded(mxp_path_view *view, uint64_t limit_bytes)
+{
+    const mxp_path_listener listener = mxp__path_view_listener(view);
+    mxp_facts facts;
+    const int error = mxp__facts_make(view->process, view->choice->of, view->choice, limit_bytes,
+                                      &listener, &facts);
+    if (error == MXP_OK) {
+        mxp__path_view_bound(view, &facts);
+        mxp__facts_fini(&facts);
+    }
+    return error;
+}
+
+static int make(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                bool keeps_pieces, bool is_bounded, mxp_path_view *view)
+{
+    int error = mxp__path_view_begin(process, choice, keeps_pieces, view);
+    if (error != MXP_OK) {
+        return error;
+    }
+    error = choice->steps == NULL ? walk_time(view, limit_bytes)
+            : is_bounded
+                ? walk_bounded(view, limit_bytes)
+                : mxp__path_steps(process, choice->of, choice->steps, limit_bytes, add_step, view);
+    if (error != MXP_OK) {
+        mxp__path_view_fini(view);
+    }
+    return error;
+}
+
+int mxp__path_view_make(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                        bool keeps_pieces, mxp_path_view *view)
+{
+    return make(process, choice, limit_bytes, keeps_pieces, true, view);
+}
+
+int mxp__path_view_pieces(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                          mxp_path_view *view)
+{
+    return make(process, choice, limit_bytes, true, false, view);
 }
 
 void mxp__path_view_fini(mxp_path_view *view)

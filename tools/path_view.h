@@ -43,10 +43,19 @@ typedef struct mxp_path_view {
     size_t workers;
 } mxp_path_view;
 
-// Walks what was chosen. `choice` and `steps` must outlive the view. MXP_ENOMEM where a step needs
-// more than `limit_bytes`.
-int mxp__path_view_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                        uint64_t limit_bytes, bool keeps_pieces, mxp_path_view *view);
+// Walks what was chosen, and finds the bounds of steps. `choice` and its steps must outlive the
+// view. MXP_ENOMEM where a step needs more than `limit_bytes`.
+int mxp__path_view_make(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                        bool keeps_pieces, mxp_path_view *view);
+// The same for its pieces alone, without bounds, in half the time.
+int mxp__path_view_pieces(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
+                          mxp_path_view *view);
+// The same where others walk the chosen steps: they tell the listener of each path, and have the
+// facts for the bounds. The view stays where it is until then.
+int mxp__path_view_begin(mxp_source *process, const mxp_choice *choice, bool keeps_pieces,
+                         mxp_path_view *view);
+mxp_path_listener mxp__path_view_listener(mxp_path_view *view);
+void mxp__path_view_bound(mxp_path_view *view, const mxp_facts *facts);
 void mxp__path_view_fini(mxp_path_view *view);
 
 // Whether there is no time in what was chosen, and so no path.
@@ -64,8 +73,6 @@ void mxp__path_view_label(const mxp_path_view *view, int kind, uint32_t name, ui
 void mxp__path_view_put_place(const mxp_path_view *view, const mxp_screen *screen, int kind,
                               uint32_t name, uint32_t scope, mxp_strbuf *out);
 
-// Finds the bounds, of steps. MXP_ENOMEM.
-int mxp__path_view_bound(mxp_path_view *view, const mxp_steps *steps, uint64_t limit_bytes);
 void mxp__path_view_put_bounds(const mxp_path_view *view, const mxp_screen *screen,
                                mxp_strbuf *out);
 // The layers with most of the path; the row that goes with the steps' length.

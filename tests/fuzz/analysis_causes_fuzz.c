@@ -53,7 +53,7 @@ static void explain_steps(mxp_source *process, const mxp_steps *steps)
     mxp_facts facts;
     mxp_verdict verdict;
     require(mxp__choice_make(steps, &(mxp_choice_wish){0}, &choice) == MXP_OK);
-    require(mxp__facts_make(process, steps, &choice, MXP__GRAPH_BYTES_MAX, &facts) == MXP_OK);
+    require(mxp__facts_make(process, steps, &choice, MXP__GRAPH_BYTES_MAX, NULL, &facts) == MXP_OK);
     check_lengths(&facts);
     require(mxp__verdict_make(&facts, MXP__GRAPH_BYTES_MAX, &verdict) == MXP_OK);
     check_verdict(&facts, &verdict);

@@ -106,6 +106,7 @@ static int explain(mxp_view *view)
     view->explain.file = view->wish->file;
     view->explain.step = view->wish->verdict.step;
     view->explain.is_imported = view->input.is_imported;
+    view->explain.keeps_paths = true;
     const int error =
         mxp__explain_view_take(view->input.source, &view->wish->verdict.window, view->input.clocks,
                                view->report_wish.memory_bytes, &view->explain);

@@ -2,6 +2,7 @@
 // The critical path: what `mxprof path` and `mxprof whatif` tell of the usual window, and the
 // pieces of steps for the timeline.
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -122,8 +123,8 @@ static int add_pieces(path_maker *self, size_t process)
     mxp_choice choice;
     int error = choose_steps(self->view, process, &choice);
     if (error == MXP_OK && choice.step_count > 0) {
-        error = mxp__path_view_make(of->source, &of->steps, &choice,
-                                    self->view->report_wish.memory_bytes, true, &path);
+        error =
+            mxp__path_view_pieces(of->source, &choice, self->view->report_wish.memory_bytes, &path);
         if (error == MXP_OK) {
             error = put_pieces(self, process, &path);
             mxp__path_view_fini(&path);
@@ -134,33 +135,60 @@ static int add_pieces(path_maker *self, size_t process)
 }
 
 // ---- documents ---------------------------------------------------------------------------------
+static bool is_same_choice(const mxp_choice *a, const mxp_choice *b)
+{
+    return a->steps != NULL && b->steps != NULL && a->of->count == b->of->count &&
+           memcmp(a->steps, b->steps, a->of->count * sizeof *a->steps) == 0;
+}
+
+// What explain has walked already; null: it has looked at other steps.
+static mxp_path_view *explained_path(const mxp_view *view, const mxp_report_process *of)
+{
+    for (size_t i = 0; view->is_explained && i < view->explain.count; i++) {
+        mxp_explained *explained = &view->explain.all[i];
+        if (explained->process == of->source && explained->has_path &&
+            is_same_choice(&explained->choice, &of->choice)) {
+            return &explained->path;
+        }
+    }
+    return NULL;
+}
+
+// A process without steps, whose whole run has pieces in the page.
+static bool is_run(const mxp_report_process *of)
+{
+    return of->choice.steps == NULL && of->steps.operators <= OPERATORS_WHOLE;
+}
+
+static int put_document(path_maker *self, size_t process, mxp_path_view *path)
+{
+    mxp_report_process *of = &self->view->report.processes[process];
+    mxp_json json = {.out = &self->documents};
+    const int error = is_run(of) ? put_pieces(self, process, path) : MXP_OK;
+    if (error == MXP_OK) {
+        path->keeps_pieces = false;
+        mxp__strbuf_puts(&self->documents, self->document_count++ > 0 ? ",\n" : "");
+        mxp__json_object(&json, NULL);
+        mxp__path_view_json(path, &of->steps, &json);
+        mxp__json_end(&json);
+    }
+    return error;
+}
+
 static int add_document(path_maker *self, size_t process)
 {
     mxp_report_process *of = &self->view->report.processes[process];
-    const uint64_t limit_bytes = self->view->report_wish.memory_bytes;
-    const bool is_run = of->choice.steps == NULL && of->steps.operators <= OPERATORS_WHOLE;
-    const bool is_one = of->choice.steps != NULL ? of->choice.step_count == 1 : is_run;
-    mxp_json json = {.out = &self->documents};
-    mxp_path_view path;
-    int error =
-        mxp__path_view_make(of->source, &of->steps, &of->choice, limit_bytes, is_one, &path);
-    if (error != MXP_OK) {
-        return error;
+    const bool is_one = of->choice.steps != NULL ? of->choice.step_count == 1 : is_run(of);
+    mxp_path_view *known = explained_path(self->view, of), path;
+    if (known != NULL) {
+        return put_document(self, process, known);
     }
-    if (of->choice.steps != NULL) {
-        error = mxp__path_view_bound(&path, &of->steps, limit_bytes);
-    }
-    if (error == MXP_OK && is_run) {
-        error = put_pieces(self, process, &path);
-    }
+    int error = mxp__path_view_make(of->source, &of->choice, self->view->report_wish.memory_bytes,
+                                    is_one, &path);
     if (error == MXP_OK) {
-        path.keeps_pieces = false;
-        mxp__strbuf_puts(&self->documents, self->document_count++ > 0 ? ",\n" : "");
-        mxp__json_object(&json, NULL);
-        mxp__path_view_json(&path, &of->steps, &json);
-        mxp__json_end(&json);
+        error = put_document(self, process, &path);
+        mxp__path_view_fini(&path);
     }
-    mxp__path_view_fini(&path);
     return error;
 }
 

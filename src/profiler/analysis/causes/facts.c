@@ -13,20 +13,26 @@ static const char memory_for[] = "the figures of each step";
 
 typedef struct walk {
     mxp_facts *facts;
+    const mxp_path_listener *listener;
     int64_t graph_from_ns;  // of the graph that was looked at last
     bool has_graph;
 } walk;
 
-uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns)
+uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns, size_t *near)
 {
     const mxp_steps *steps = facts->steps;
-    size_t low = 0, high = steps->count;
+    size_t low = *near, high = steps->count;
+    if (low + 1 < high && steps->all[low].mark_ns <= ns && ns < steps->all[low + 1].mark_ns) {
+        return facts->index_of[low];
+    }
+    low = 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const bool is_before = steps->all[middle].mark_ns <= ns;
         low = is_before ? middle + 1 : low;
         high = is_before ? high : middle;
     }
+    *near = low == 0 ? 0 : low - 1;
     return low == 0 ? UINT32_MAX : facts->index_of[low - 1];
 }
 
@@ -91,8 +97,10 @@ static int take_step(void *context, const mxp_graph *graph, const mxp_steps *ste
 {
     walk *at = context;
     mxp_facts *facts = at->facts;
-    (void)steps;
     int error = mxp__path_rows_add(&facts->rows, graph, step, path);
+    if (error == MXP_OK && at->listener != NULL) {
+        error = at->listener->each(at->listener->context, graph, steps, step, path);
+    }
     if (error == MXP_OK && (!at->has_graph || at->graph_from_ns != graph->from_ns)) {
         at->has_graph = true;
         at->graph_from_ns = graph->from_ns;
@@ -128,6 +136,13 @@ static int prepare(mxp_facts *facts)
     }
     assert(index == facts->count && "the choice counts its steps");
     return mxp__scope_tree_add(&facts->scopes, facts->process, &facts->node_of);
+}
+
+// Whether there is anything to tell: blocks, or calls of the system for them.
+static bool has_memory(const mxp_facts *facts)
+{
+    const uint64_t *counts = facts->steps->index.counts;
+    return counts[MXP_KIND_MEMORY] + counts[MXP_KIND_CENSUS] > 0 || facts->taking_count > 0;
 }
 
 // Records that cannot be read leave the memory as far as it is known.
@@ -171,7 +186,7 @@ static size_t workers_of(const mxp_source *process)
 }
 
 int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                    uint64_t limit_bytes, mxp_facts *facts)
+                    uint64_t limit_bytes, const mxp_path_listener *listener, mxp_facts *facts)
 {
     assert(choice->steps != NULL && "causes are looked for in steps");
     const char *cost = mxp__source_info(process, "record_cost_ns");
@@ -184,12 +199,12 @@ int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choic
                          .waits = steps->waits,
                          .workers = workers_of(process),
                          .record_cost_ns = cost_ns > 0 && cost_ns < 1e6 ? cost_ns : 0};
-    walk at = {.facts = facts};
+    walk at = {.facts = facts, .listener = listener};
     int error = prepare(facts);
     if (error == MXP_OK) {
         error = mxp__facts_read(facts);
     }
-    if (error == MXP_OK) {
+    if (error == MXP_OK && has_memory(facts)) {
         error = take_memory(facts);
     }
     if (error == MXP_OK) {

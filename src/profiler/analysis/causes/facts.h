@@ -38,6 +38,13 @@ typedef struct mxp_taking {
     int64_t begin_ns, end_ns;
 } mxp_taking;
 
+// Who is told of each chosen step's path, too, because making them is most of the work: as
+// mxp__path_each.
+typedef struct mxp_path_listener {
+    mxp_path_each *each;
+    void *context;
+} mxp_path_listener;
+
 typedef struct mxp_facts {
     mxp_source *process;
     const mxp_steps *steps;
@@ -65,9 +72,9 @@ typedef struct mxp_facts {
 } mxp_facts;
 
 // `steps` and `choice` outlive the facts; the choice is of steps. MXP_ENOMEM where a step needs
-// more than `limit_bytes`.
+// more than `limit_bytes`. `listener` may be null.
 int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                    uint64_t limit_bytes, mxp_facts *facts);
+                    uint64_t limit_bytes, const mxp_path_listener *listener, mxp_facts *facts);
 void mxp__facts_fini(mxp_facts *facts);
 
 // Index of the chosen step in whose window a moment lies; `count`: in none.

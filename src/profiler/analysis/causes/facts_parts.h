@@ -6,8 +6,9 @@
 #include "profiler/analysis/causes/facts.h"
 
 // Index of the chosen step in which a moment of the steps' thread lies, by the marks; UINT32_MAX:
-// in none.
-uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns);
+// in none. `near`: the step that was found before, 0 at first; moments mostly come one after the
+// other.
+uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns, size_t *near);
 
 // Records of the chosen steps are counted, spans of category `memory` and first executions noted.
 int mxp__facts_read(mxp_facts *facts);

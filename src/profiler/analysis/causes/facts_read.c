@@ -11,6 +11,7 @@ typedef struct reader {
     mxp_facts *facts;
     bool *takes;  // by name id: spans of category `memory`
     size_t near;  // index of the step of the record before
+    size_t near_mark;  // the same by marks, a place in the table of steps
 } reader;
 
 // Index of the chosen step in whose window a moment lies; facts->count: in none.
@@ -35,7 +36,7 @@ static size_t index_of(reader *read, const mxp_event *event)
     if (event->thread != facts->steps->thread) {
         return index_at(read, event->begin_ns);
     }
-    const uint32_t index = mxp__facts_index_of_mark(facts, event->begin_ns);
+    const uint32_t index = mxp__facts_index_of_mark(facts, event->begin_ns, &read->near_mark);
     return index == UINT32_MAX ? facts->count : index;
 }
 

@@ -90,6 +90,19 @@ double mxp__sample_select(double *values, size_t count, size_t place)
     }
 }
 
+double mxp__sample_middle(double *values, size_t count)
+{
+    const double upper = mxp__sample_select(values, count, count / 2);
+    double lower = values[0];  // what is before the place is not above it
+    if (count % 2 == 1) {
+        return upper;
+    }
+    for (size_t i = 1; i < count / 2; i++) {
+        lower = values[i] > lower ? values[i] : lower;
+    }
+    return (lower + upper) / 2;
+}
+
 double mxp__sample_percentile(const double *sorted, size_t count, double fraction)
 {
     assert(count > 0 && fraction >= 0 && fraction <= 1);

@@ -24,5 +24,7 @@ double mxp__sample_select(double *values, size_t count, size_t place);
 double mxp__sample_percentile(const double *sorted, size_t count, double fraction);
 // The middle one of ascending values, of an even number the mean of both; count is not 0.
 double mxp__sample_median(const double *sorted, size_t count);
+// The median of values in any order; moves them around. count is not 0.
+double mxp__sample_middle(double *values, size_t count);
 
 #endif

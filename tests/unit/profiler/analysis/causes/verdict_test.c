@@ -99,8 +99,8 @@ static void judge_part(fixture *of, const mxp_choice_wish *wish,
     mark(of, STEPS);
     assert_int_equal(mxp__steps_find(of->source, &steps), MXP_OK);
     assert_int_equal(mxp__choice_make(&steps, wish, &choice), MXP_OK);
-    assert_int_equal(mxp__facts_make(of->source, &steps, &choice, MXP__GRAPH_BYTES_MAX, &facts),
-                     MXP_OK);
+    assert_int_equal(
+        mxp__facts_make(of->source, &steps, &choice, MXP__GRAPH_BYTES_MAX, NULL, &facts), MXP_OK);
     facts.ceilings = of->ceilings;
     assert_int_equal(mxp__verdict_make(&facts, MXP__GRAPH_BYTES_MAX, &verdict), MXP_OK);
     check(&facts, &verdict);

@@ -3,6 +3,7 @@
 #include "profiler/analysis/statistics/sample.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "cmocka_all.h"
 #include "figures.h"
@@ -48,6 +49,11 @@ static void a_place_is_found_without_sorting(void **state)
         mxp__sample_sort(sorted, count);
         const size_t place = (size_t)mxp__seeded_below(&seeded, count);
         assert_true(mxp__sample_select(values, count, place) == sorted[place]);
+        values[0] = sorted[0];
+        memcpy(values, sorted + 1, (count - 1) * sizeof *values);
+        values[count - 1] = sorted[0];
+        const double middle = mxp__sample_middle(values, count);
+        assert_true(middle == mxp__sample_median(sorted, count));
     }
 }
 
