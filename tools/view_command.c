@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "coverage.h"
 #include "page/page_text.h"
+#include "profiler/analysis/window/side_by_side.h"
 #include "text/figure.h"
 #include "view/view.h"
 
@@ -170,12 +171,29 @@ static int list_processes(mxp_view *view)
     return MXP_OK;
 }
 
+static int read_part(void *context, size_t part)
+{
+    return part == 0 ? mxp__view_documents(context) : mxp__view_spans(context);
+}
+
+// Documents and spans are read at once where nothing is left out; else what is kept of the spans
+// depends on the documents.
+static int read_all(mxp_view *view)
+{
+    if (view->wish->limit_bytes == UINT64_MAX) {
+        const int error = mxp__side_by_side(2, read_part, view);
+        return error == MXP_OK ? mxp__view_windows(view) : error;
+    }
+    int error = mxp__view_documents(view);
+    error = error == MXP_OK ? mxp__view_windows(view) : error;
+    return error == MXP_OK ? mxp__view_spans(view) : error;
+}
+
 static int make_sections(mxp_view *view)
 {
-    static int (*const parts[])(mxp_view * view) = {
-        mxp__view_documents, mxp__view_windows, mxp__view_spans, mxp__view_memory,
-        mxp__view_path,      mxp__view_icicle,  mxp__view_other};
-    int error = MXP_OK;
+    static int (*const parts[])(mxp_view * view) = {mxp__view_memory, mxp__view_path,
+                                                    mxp__view_icicle, mxp__view_other};
+    int error = read_all(view);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && error == MXP_OK; i++) {
         error = parts[i](view);
     }
@@ -242,6 +260,7 @@ static int view_input(const mxp_command *self, mxp_view *view)
                                           .json = true,
                                           .selection = view->wish->verdict,
                                           .leaves_steps_out = true,
+                                          .leaves_path_out = true,
                                           .memory_bytes = view->wish->memory_bytes,
                                           .screen = screen};
     int code = mxp__coverage_take(&view->input, &view->explain.note) == MXP_OK

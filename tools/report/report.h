@@ -21,6 +21,7 @@ typedef struct mxp_report_wish {
     int by;  // mxp_report_by
     int tree, json, csv, force, per_process;
     bool leaves_steps_out;  // of JSON: the list of steps is empty
+    bool leaves_path_out;  // the caller adds it (mxp__report_add_path)
     int key;  // mxp_time_key, or -1: as it is usual
     size_t depth;  // of layers or of the tree; 0: as it is usual
     double least;  // share below which rows of the tree are folded
@@ -36,6 +37,7 @@ typedef struct mxp_report_process {
     mxp_choice choice;
     mxp_filter filter;
     bool has_filter;
+    bool counts;  // its time is a part of all: it has steps, or none has
 } mxp_report_process;
 
 typedef struct mxp_time_report {
@@ -53,6 +55,10 @@ typedef struct mxp_time_report {
 // Reads it all. -1, or the exit code after an error line.
 int mxp__report_make(const mxp_command *command, mxp_input *input, const mxp_report_wish *wish,
                      mxp_time_report *report);
+// Adds a process's path; `known`: where it was walked already, of the same steps, or null. What
+// does not fit into memory is a reason why there is none. MXP_ENOMEM, or an error of the source.
+int mxp__report_add_path(mxp_time_report *report, const mxp_report_process *process,
+                         const mxp_path_rows *known);
 void mxp__report_fini(mxp_time_report *report);
 
 // By what all sums are divided: the steps, or 1 where there are none.

@@ -56,14 +56,18 @@ static const mxp_filter *filter_of(const mxp_report_process *process)
 }
 
 // A path needs operators; of chosen threads alone there is none.
-static int add_path(mxp_time_report *report, mxp_report_process *process)
+int mxp__report_add_path(mxp_time_report *report, const mxp_report_process *process,
+                         const mxp_path_rows *known)
 {
-    if (process->steps.operators == 0 || report->no_path[0] != '\0' ||
+    if (process->steps.operators == 0 || report->no_path[0] != '\0' || !process->counts ||
         report->wish->selection.threads.count > 0) {
         return MXP_OK;
     }
-    int error = mxp__time_rows_add_path(&report->rows, process->source, &process->choice,
-                                        filter_of(process), report->wish->memory_bytes);
+    int error = known != NULL
+                    ? mxp__time_rows_take_path(&report->rows, process->source, &process->choice,
+                                               filter_of(process), known)
+                    : mxp__time_rows_add_path(&report->rows, process->source, &process->choice,
+                                              filter_of(process), report->wish->memory_bytes);
     if (error == MXP_ENOMEM) {
         snprintf(report->no_path, sizeof report->no_path, "%s", mxp_last_error());
         return MXP_OK;
@@ -73,13 +77,13 @@ static int add_path(mxp_time_report *report, mxp_report_process *process)
 
 // Beside processes with steps the windows of those without have no step to be divided by: their
 // rows count, their time does not.
-static int add_process(mxp_time_report *report, mxp_report_process *process, bool counts)
+static int add_process(mxp_time_report *report, mxp_report_process *process)
 {
     mxp_choice choice = process->choice;
-    choice.wall_ns = counts ? choice.wall_ns : 0;
+    choice.wall_ns = process->counts ? choice.wall_ns : 0;
     int error = mxp__time_rows_add(&report->rows, process->source, &choice, filter_of(process));
-    if (error == MXP_OK && counts) {
-        error = add_path(report, process);
+    if (error == MXP_OK && !report->wish->leaves_path_out) {
+        error = mxp__report_add_path(report, process, NULL);
     }
     return error == MXP_OK ? -1 : failed(report);
 }
@@ -94,7 +98,8 @@ static int add_processes(mxp_time_report *report)
     }
     for (size_t i = 0; i < report->process_count && code < 0; i++) {
         mxp_report_process *process = &report->processes[i];
-        code = add_process(report, process, process->choice.steps != NULL || !has_steps);
+        process->counts = process->choice.steps != NULL || !has_steps;
+        code = add_process(report, process);
     }
     return code;
 }

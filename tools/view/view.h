@@ -97,6 +97,10 @@ int mxp__view_head(const mxp_view *view, mxp_strbuf *out);  // view_head.c
 // view_html.c: to the place that was asked for.
 int mxp__view_write(mxp_view *view, const mxp_page_text *assets);
 
+// What explain has of the steps that the report of this process is of; null: it has looked at
+// others.
+mxp_explained *mxp__view_explained(mxp_view *view, const mxp_report_process *of);
+
 // The step in `head.steps` of a step of a process.
 size_t mxp__view_step(const mxp_view *view, size_t process, size_t step);
 // "this page: ..." in a few words.

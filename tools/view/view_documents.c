@@ -123,9 +123,40 @@ static int explain(mxp_view *view)
     return MXP_OK;
 }
 
+static bool is_same_choice(const mxp_choice *a, const mxp_choice *b)
+{
+    return a->steps != NULL && b->steps != NULL && a->of->count == b->of->count &&
+           memcmp(a->steps, b->steps, a->of->count * sizeof *a->steps) == 0;
+}
+
+mxp_explained *mxp__view_explained(mxp_view *view, const mxp_report_process *of)
+{
+    for (size_t i = 0; view->is_explained && i < view->explain.count; i++) {
+        mxp_explained *explained = &view->explain.all[i];
+        if (explained->process == of->source && explained->is_marked &&
+            is_same_choice(&explained->choice, &of->choice)) {
+            return explained;
+        }
+    }
+    return NULL;
+}
+
+// Report's column of the path, from explain's walk where it looked at the same steps.
+static int add_paths(mxp_view *view)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; i < view->report.process_count && error == MXP_OK; i++) {
+        const mxp_report_process *of = &view->report.processes[i];
+        const mxp_explained *known = mxp__view_explained(view, of);
+        error = mxp__report_add_path(&view->report, of, known != NULL ? &known->facts.rows : NULL);
+    }
+    return error;
+}
+
 int mxp__view_documents(mxp_view *view)
 {
     int error = explain(view);
+    error = error == MXP_OK ? add_paths(view) : error;
     error = error == MXP_OK ? make_title(view) : error;
     if (error == MXP_OK && !view->is_explained) {
         mxp__strbuf_printf(&view->plain, "%s\n", view->explain_refused);

@@ -2,7 +2,6 @@
 // The critical path: what `mxprof path` and `mxprof whatif` tell of the usual window, and the
 // pieces of steps for the timeline.
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -135,25 +134,6 @@ static int add_pieces(path_maker *self, size_t process)
 }
 
 // ---- documents ---------------------------------------------------------------------------------
-static bool is_same_choice(const mxp_choice *a, const mxp_choice *b)
-{
-    return a->steps != NULL && b->steps != NULL && a->of->count == b->of->count &&
-           memcmp(a->steps, b->steps, a->of->count * sizeof *a->steps) == 0;
-}
-
-// What explain has walked already; null: it has looked at other steps.
-static mxp_path_view *explained_path(const mxp_view *view, const mxp_report_process *of)
-{
-    for (size_t i = 0; view->is_explained && i < view->explain.count; i++) {
-        mxp_explained *explained = &view->explain.all[i];
-        if (explained->process == of->source && explained->has_path &&
-            is_same_choice(&explained->choice, &of->choice)) {
-            return &explained->path;
-        }
-    }
-    return NULL;
-}
-
 // A process without steps, whose whole run has pieces in the page.
 static bool is_run(const mxp_report_process *of)
 {
@@ -179,9 +159,10 @@ static int add_document(path_maker *self, size_t process)
 {
     mxp_report_process *of = &self->view->report.processes[process];
     const bool is_one = of->choice.steps != NULL ? of->choice.step_count == 1 : is_run(of);
-    mxp_path_view *known = explained_path(self->view, of), path;
-    if (known != NULL) {
-        return put_document(self, process, known);
+    mxp_explained *known = mxp__view_explained(self->view, of);
+    mxp_path_view path;
+    if (known != NULL && known->has_path) {
+        return put_document(self, process, &known->path);
     }
     int error = mxp__path_view_make(of->source, &of->choice, self->view->report_wish.memory_bytes,
                                     is_one, &path);

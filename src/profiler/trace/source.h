@@ -5,7 +5,7 @@
 // (src/profiler/recorder/drain/live.c) and native files (src/profiler/trace/file/file_source.c)
 // implement it; exporters, the table and the tests see no difference. The set is fixed when the
 // source is opened: later records are not in it. One thread uses a source at a time; only `range`
-// may be called by several.
+// and `name` may be called by several.
 #ifndef MXP_TRACE_SOURCE_H
 #define MXP_TRACE_SOURCE_H
 

@@ -299,23 +299,29 @@ static int path_of(mxp_source *process, const mxp_choice *choice, uint64_t limit
     return mxp__path_rows_of_steps(process, &one, NULL, limit_bytes, path);
 }
 
-int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
-                            const mxp_filter *filter, uint64_t limit_bytes)
+int mxp__time_rows_take_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
+                             const mxp_filter *filter, const mxp_path_rows *path)
 {
     pass self = {.rows = rows, .source = process, .choice = choice, .filter = filter};
-    mxp_path_rows path = {0};
-    int error = path_of(process, choice, limit_bytes, &path);
-    if (error == MXP_OK) {
-        error = pass_init(&self);
-    }
-    for (size_t i = 0; i < path.count && error == MXP_OK; i++) {
-        error = add_path_row(&self, &path.rows[i]);
+    int error = pass_init(&self);
+    for (size_t i = 0; i < path->count && error == MXP_OK; i++) {
+        error = add_path_row(&self, &path->rows[i]);
     }
     if (error == MXP_OK) {
         rows->has_path = true;
         rows->path_wall_ns += choice->wall_ns;
     }
     pass_fini(&self);
+    return error;
+}
+
+int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
+                            const mxp_filter *filter, uint64_t limit_bytes)
+{
+    mxp_path_rows path = {0};
+    int error = path_of(process, choice, limit_bytes, &path);
+    error =
+        error == MXP_OK ? mxp__time_rows_take_path(rows, process, choice, filter, &path) : error;
     mxp__path_rows_fini(&path);
     return error;
 }

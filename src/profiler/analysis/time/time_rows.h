@@ -56,6 +56,9 @@ int mxp__time_rows_add(mxp_time_rows *rows, mxp_source *process, const mxp_choic
 // `limit_bytes`; then nothing was added.
 int mxp__time_rows_add_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
                             const mxp_filter *filter, uint64_t limit_bytes);
+// The same of a path that somebody has walked. MXP_ENOMEM.
+int mxp__time_rows_take_path(mxp_time_rows *rows, mxp_source *process, const mxp_choice *choice,
+                             const mxp_filter *filter, const mxp_path_rows *path);
 void mxp__time_rows_fini(mxp_time_rows *rows);
 
 static inline const char *mxp__time_row_name(const mxp_time_rows *rows, const mxp_time_row *row,
