@@ -117,11 +117,13 @@ def sides(place, *wanted):
 
 
 def rounds(options, processes, run_round):
-    """What `run_round(number)` returned for each valid round, and how many were run."""
+    """What `run_round(number)` returned for each valid round, and how many were run. The first, which meets
+    cold caches, does not count; where no verdict is asked for, it is left out."""
     valid = []
     run = 0
     deadline = time.monotonic() + options.seconds
-    run_round(0)
+    if not options.disturbed:
+        run_round(0)
     while len(valid) < options.rounds and (run == 0 or time.monotonic() < deadline):
         run += 1
         quiet = Quiet(processes)
