@@ -119,6 +119,14 @@ static void put_jumps(const mxp_one_clock *clocks, const mxp_screen *screen, mxp
             mxp__put_duration(screen, (double)llabs(clock->jump_ns), out);
             mxp__strbuf_printf(out, " at %.3f s\n", (double)clock->jump_at_ns / 1e9);
         }
+        if (mxp__clock_is_refuted(clock)) {
+            const mxp_clock_proof *proof = &clock->proof;
+            mxp__strbuf_printf(out, "clock of %s: exchanges on its own machine exclude 0 by ",
+                               clock->name);
+            mxp__put_duration(screen, (double)(proof->low_ns > 0 ? proof->low_ns : -proof->high_ns),
+                              out);
+            mxp__strbuf_puts(out, ": no +- of this job holds\n");
+        }
         if (clock->is_test) {
             mxp__strbuf_printf(out, "clock of %s is shifted by a test\n", clock->name);
         }
@@ -187,6 +195,13 @@ void mxp__clock_lines_json(const mxp_one_clock *clocks, mxp_json *json)
             mxp__json_end(json);
             mxp__json_u64(json, "cuts", clock->cuts);
             mxp__json_u64(json, "parts", clock->parts);
+        }
+        if (clock->proof.exchanges > 0) {
+            mxp__json_row(json, "exchanged");
+            mxp__json_u64(json, "exchanges", clock->proof.exchanges);
+            mxp__json_i64(json, "low_ns", clock->proof.low_ns);
+            mxp__json_i64(json, "high_ns", clock->proof.high_ns);
+            mxp__json_end(json);
         }
         mxp__json_bool(json, "is_test", clock->is_test);
         mxp__json_end(json);

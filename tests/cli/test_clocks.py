@@ -109,6 +109,36 @@ def test_processes_of_one_machine_have_one_clock(tmp_path):
     assert found["worker 2"]["behind_ns"] == found["worker 3"]["behind_ns"]
 
 
+def own_exchanges(job, rank, wrong_ns=0):
+    """Of a process on the head's machine: exchanges that prove 0, or wrong_ns."""
+    file, head = job.files[rank], job.files[0].clock
+    for now in (20 * MS, 900 * MS, job.end - 30 * MS):
+        file.burst(now, job.draw, least_ns=2 * US, spread_ns=5 * US)
+    file.cuts = [(at, low + head.shift_ns + wrong_ns, high + head.shift_ns + wrong_ns, kind, peer)
+                 for at, low, high, kind, peer in file.cuts]
+
+
+def test_exchanges_on_one_machine_hold_0(tmp_path):
+    job = Job(3, 3, machines=[0, 0, 1])
+    job.exchange_all()
+    own_exchanges(job, 1)
+    found, _ = clocks_of(job.write(tmp_path / "job"))
+    assert found["worker 1"]["known_by"] == "same"
+    proof = found["worker 1"]["exchanged"]
+    assert proof["exchanges"] == 48 and -8 * US < proof["low_ns"] <= 0 <= proof["high_ns"] < 8 * US
+    assert "exchanged" not in found["worker 0"] and "exchanged" not in found["worker 2"]
+    assert "exclude 0" not in mxprof("report", tmp_path / "job").stdout
+
+
+@pytest.mark.parametrize("wrong_ns", [100 * US, -100 * US])
+def test_exchanges_on_one_machine_that_exclude_0_refute_the_clocks(tmp_path, wrong_ns):
+    job = Job(2, 3, machines=[0, 0])
+    own_exchanges(job, 1, wrong_ns)
+    out = mxprof("report", job.write(tmp_path / "job")).stdout
+    assert "clock of worker 1 (n0): exchanges on its own machine exclude 0 by 9" in out  # 90 to 99 us
+    assert "no +- of this job holds" in out
+
+
 def test_a_jump_is_told_with_its_size_and_place(tmp_path):
     clocks = [Clock(), Clock(skew=1e-5, jump_at=900 * MS, jump_ns=2_100 * MS)]
     job = Job(2, 4, clocks=clocks)

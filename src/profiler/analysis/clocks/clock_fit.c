@@ -15,6 +15,7 @@
 #include "profiler/analysis/clocks/cut_hull.h"
 #include "profiler/analysis/clocks/messages.h"
 #include "profiler/analysis/clocks/raw_time.h"
+#include "profiler/analysis/clocks/same_clock.h"
 
 enum { MESSAGES_MAX = 4096 };  // of a machine, before those on the hull are looked for
 #define NOWHERE SIZE_MAX
@@ -441,6 +442,9 @@ static int make_all(fit *self, bool use_messages)
     int error = gather(self, use_messages);
     for (size_t i = 0; error == MXP_OK && i < self->count; i++) {
         error = self->all[i].machine == i ? fit_machine(self, i) : MXP_OK;
+        if (self->all[i].machine == self->reference_machine && has_point(self->all[i].inner)) {
+            self->all[i].clock.proof = mxp__same_clock_proof(self->all[i].inner);
+        }
     }
     if (error == MXP_OK) {
         move_to_zero(self);

@@ -14,6 +14,13 @@ typedef enum mxp_clock_known {
     MXP__CLOCK_BY_CUTS
 } mxp_clock_known;
 
+// What exchanges with the reference say of a process on the reference's own machine: its clock is
+// ahead by something between these. 0 is the truth.
+typedef struct mxp_clock_proof {
+    size_t exchanges;  // 0: it had none
+    int64_t low_ns, high_ns;
+} mxp_clock_proof;
+
 typedef struct mxp_process_clock {
     char name[96];  // "worker 2 (n7)"; "process 4711" of one that belongs to no job
     uint64_t job;  // 0: unknown
@@ -27,6 +34,7 @@ typedef struct mxp_process_clock {
     int64_t ahead_ns;
     double skew_ppm;  // by how much the reference runs faster
     int64_t doubt_ns[3];  // at begin, middle and end: the truth lies within +- this
+    mxp_clock_proof proof;  // of one with MXP__CLOCK_SAME
 } mxp_process_clock;
 
 typedef struct mxp_arrow_counts {
@@ -54,6 +62,13 @@ int mxp__one_clock_open(mxp_source *inner, bool use_messages, mxp_one_clock **cl
 // Reads all records and looks at every message. One that would go backwards, or whose ends are on
 // clocks of which nothing is known, becomes two marks with a name that says so. MXP_ENOMEM.
 int mxp__one_clock_check(mxp_one_clock *clock);
+// Whether exchanges on one machine exclude the distance 0: then something in this job's clocks is
+// wrong, and no bound of them holds.
+static inline bool mxp__clock_is_refuted(const mxp_process_clock *clock)
+{
+    return clock->proof.exchanges > 0 && (clock->proof.low_ns > 0 || clock->proof.high_ns < 0);
+}
+
 // How far two processes may be apart in the worst case; INT64_MAX: nothing is known.
 int64_t mxp__one_clock_doubt(const mxp_one_clock *clock, size_t a, size_t b);
 
