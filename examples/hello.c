@@ -33,5 +33,9 @@ int main(void)
     const char *table;
     mxp_session_dumps(session, MXP_FORMAT_TABLE, MXP_SORT_TOTAL, 0, 0, &table);
     printf("%.3f\n%s", sum, table);
-    return mxp_session_dump(session, 1) == 0 ? 0 : 1;
+    if (mxp_session_dump(session, 1) != 0) {
+        fprintf(stderr, "%s\n", mxp_last_error());
+        return 1;
+    }
+    return 0;
 }

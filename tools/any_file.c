@@ -57,6 +57,18 @@ static bool is_own(const char *first, size_t count)
 }
 
 // ---- a file by its name ------------------------------------------------------------------------
+// The error of a file that the user calls by another name.
+static int fail_by_name(int error, const char *path, const char *shown)
+{
+    const char *text = mxp_last_error();
+    const char *at = strstr(text, path);
+    if (path == shown || at == NULL) {
+        return error;
+    }
+    return mxp__fail(error, "%.*s%s%s", (int)(at - text), text,
+                     mxp__is_standard_input(shown) ? "standard input" : shown, at + strlen(path));
+}
+
 static int open_named(const char *path, const char *shown, const mxp_import_options *options,
                       mxp_any_file *file)
 {
@@ -66,6 +78,7 @@ static int open_named(const char *path, const char *shown, const mxp_import_opti
     bool is_open = fd >= 0 && fstat(fd, &status) == 0;
     size_t count = is_open ? peek(fd, &status, first, sizeof first) : 0;
     int error;
+    file->size_bytes = is_open && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
     if (count > 0 && mxp__import_is_json(first, count)) {
         error = mxp__import_open(fd, shown, options, &file->source, &file->damage, &file->notes);
         file->is_imported = true;
@@ -82,7 +95,7 @@ static int open_named(const char *path, const char *shown, const mxp_import_opti
     if (fd >= 0) {
         close(fd);
     }
-    return error;
+    return error == MXP_OK ? MXP_OK : fail_by_name(error, path, shown);
 }
 
 // ---- standard input ----------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 typedef struct mxp_any_file {
     mxp_source *source;
     mxp_damage damage;  // its text lives as long as the source, or until the next call
+    uint64_t size_bytes;  // 0: it is a process, or a pipe by its name
     bool is_imported;
     mxp_strbuf notes;  // a line each
 } mxp_any_file;

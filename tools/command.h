@@ -93,7 +93,7 @@ int mxp__options_parse_any(const mxp_command *command, const mxp_option *options
 int mxp__options_parse_first(const mxp_command *command, const mxp_option *options, int count,
                              char **arguments, int *first);
 
-void mxp__command_help(const mxp_command *command);  // prints all of it
+int mxp__command_help(const mxp_command *command);  // prints all of it; the exit code
 void mxp__command_help_text(const mxp_command *command, mxp_strbuf *out);
 
 // While there is a listener, the functions above hand their tables to it and return MXP_EXIT_FINE:
@@ -147,7 +147,7 @@ int mxp__input_exit_code(const mxp_input *input);
 // what was asked may have been in what is damaged.
 int mxp__input_end(const mxp_input *input, int code);
 
-// Error line on stderr from the last error's detail; returns MXP_EXIT_ERROR.
+// Error line on stderr from the last error's detail; returns MXP_EXIT_ERROR. Null: of none of them.
 int mxp__command_failed(const mxp_command *command);
 
 // ---- output (output.c) ------------------------------------------------------------------------
@@ -165,7 +165,7 @@ int mxp__output_open(const char *path, mxp_output *output);
 int mxp__output_close(mxp_output *output, bool keep);
 
 // Writes `text` to standard output; returns the exit code, after an error line if there is an
-// error.
+// error. `command` as in mxp__command_failed.
 int mxp__output_print(const mxp_command *command, const mxp_strbuf *text);
 
 #endif

@@ -142,7 +142,8 @@ static void print_notes(const found_sources *found, const char *path, mxp_strbuf
     }
 }
 
-static int open_any(found_sources *found, const char *path, mxp_source **source, mxp_damage *damage)
+static int open_any(found_sources *found, const char *path, mxp_source **source, mxp_damage *damage,
+                    uint64_t *size_bytes)
 {
     mxp_any_file file;
     int error = mxp__any_file_open(path, &import_options, &file);
@@ -151,6 +152,7 @@ static int open_any(found_sources *found, const char *path, mxp_source **source,
     found->input->is_imported = found->input->is_imported || file.is_imported;
     *source = file.source;
     *damage = file.damage;
+    *size_bytes = file.size_bytes;
     return error;
 }
 
@@ -162,7 +164,7 @@ static void tell_unnamed(void *context, const char *path, const char *why)
             path, why);
 }
 
-static int open_file(found_sources *found, const char *path, uint64_t file_bytes)
+static int open_file(found_sources *found, const char *path)
 {
     if (mxp__grow(&found->sources, &found->capacity, found->count + 1, sizeof(mxp_source *)) !=
             MXP_OK ||
@@ -171,7 +173,8 @@ static int open_file(found_sources *found, const char *path, uint64_t file_bytes
         return mxp__fail_memory("the list of files");
     }
     mxp_damage damage = {0, NULL};
-    int error = open_any(found, path, &found->sources[found->count], &damage);
+    uint64_t file_bytes;
+    int error = open_any(found, path, &found->sources[found->count], &damage, &file_bytes);
     if (error != MXP_OK) {
         return error;
     }
@@ -224,7 +227,7 @@ static int open_entry(found_sources *found, const char *folder, const char *name
     struct stat status;
     int error = check_path(path, &status);
     if (error == MXP_OK) {
-        error = open_file(found, path, (uint64_t)status.st_size);
+        error = open_file(found, path);
     }
     if (error != MXP_OK && error != MXP_ENOMEM) {
         mxp__command_failed(found->command);
@@ -267,8 +270,7 @@ static int open_path(found_sources *found, const char *path)
     if (error != MXP_OK) {
         return error;
     }
-    return S_ISDIR(status.st_mode) ? open_folder(found, path)
-                                   : open_file(found, path, (uint64_t)status.st_size);
+    return S_ISDIR(status.st_mode) ? open_folder(found, path) : open_file(found, path);
 }
 
 int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,

@@ -4,6 +4,8 @@
 #include <mxprof/version.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/os/lost_pages.h"
@@ -43,38 +45,58 @@ static void put_help(mxp_strbuf *out)
         "torch.profiler, MXNet, viztracer or whatever writes Chrome's format, plain or gzip; the\n"
         "core file of a process that recorded into memory; - for standard input; or the number of\n"
         "a process that records now.\n"
+        "FILE is a native trace (*.mxp). A program writes one beside its Chrome trace when its\n"
+        "configuration has native_filename set, or its environment MXPROF_NATIVE_FILENAME. It may\n"
+        "also be JSON of torch.profiler, MXNet, viztracer or whatever writes Chrome's format, "
+        "plain\n"
+        "or gzip; the core file of a process that recorded into memory; - for standard input; or\n"
+        "the number of a process that records now.\n"
         "\n"
         "first steps\n"
+        "  mxprof run python train.py                   any program: what took its time?\n"
         "  mxprof info profile.mxp                      what is in it, and is it complete?\n"
         "  mxprof report profile.mxp                    where did the time go?\n"
         "  mxprof convert profile.mxp -o profile.json   then open it in ui.perfetto.dev\n"
         "\n"
         "exit code: 0 fine, 1 the file or the system made it fail (what could be read of a\n"
-        "damaged file is printed), 2 the command line is wrong, 3 what was asked is not in the\n"
-        "trace.\n");
-}
-
-static void print_help(FILE *stream)
-{
-    mxp_strbuf text = {0};
-    put_help(&text);
-    fputs(mxp__strbuf_text(&text), stream);
-    mxp__strbuf_fini(&text);
+        "damaged file is printed), 2 the command line is wrong, or names what is not there, 3 "
+        "what\n"
+        "was asked cannot be told from such a trace. Those of run and diff are in their own "
+        "help.\n");
 }
 
 // What the command was built without is said where one looks first.
-static void print_version(void)
+static void put_version(mxp_strbuf *out)
 {
-    puts("mxprof " MXP_VERSION_STRING);
+    mxp__strbuf_puts(out, "mxprof " MXP_VERSION_STRING "\n");
 #ifndef MXP_WITH_ZLIB
-    puts("built without zlib: it neither writes nor reads *.gz");
+    mxp__strbuf_puts(out, "built without zlib: it neither writes nor reads *.gz\n");
 #endif
 #ifndef MXP_WITH_SQLITE
-    puts("built without SQLite: it writes no databases");
+    mxp__strbuf_puts(out, "built without SQLite: it writes no databases\n");
 #endif
 #ifndef MXP_WITH_ZSTD
-    puts("built without zstd: it neither writes nor reads compressed traces (*.mxpz)");
+    mxp__strbuf_puts(
+        out, "built without zstd: it neither writes nor reads compressed traces (*.mxpz)\n");
 #endif
+}
+
+static int print(void (*put)(mxp_strbuf *out))
+{
+    mxp_strbuf text = {0};
+    put(&text);
+    int code = mxp__output_print(NULL, &text);
+    mxp__strbuf_fini(&text);
+    return code;
+}
+
+static int no_command(void)
+{
+    mxp_strbuf text = {0};
+    put_help(&text);
+    fputs(mxp__strbuf_text(&text), stderr);
+    mxp__strbuf_fini(&text);
+    return MXP_EXIT_USAGE;
 }
 
 static const mxp_command *find_command(const char *name)
@@ -87,13 +109,57 @@ static const mxp_command *find_command(const char *name)
     return NULL;
 }
 
+// What the same is called elsewhere.
+static const char *own_word(const char *name)
+{
+    static const char *const words[][2] = {
+        {"record", "run"},       {"exec", "run"},    {"trace", "run"},    {"start", "run"},
+        {"list", "ls"},          {"ps", "ls"},       {"compare", "diff"}, {"export", "convert"},
+        {"open", "view"},        {"stat", "report"}, {"stats", "report"}, {"summary", "report"},
+        {"version", "--version"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i][0], name) == 0) {
+            return words[i][1];
+        }
+    }
+    return NULL;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), end = strlen(ending);
+    return length > end && strcmp(text + length - end, ending) == 0;
+}
+
+// A file in the place of the command: false where it is none.
+static bool tell_of_file(const char *name)
+{
+    struct stat status;
+    bool is_there = stat(name, &status) == 0;
+    bool is_trace = ends_with(name, ".mxp") || ends_with(name, ".mxpz") || ends_with(name, ".json");
+    bool runs = is_there && S_ISREG(status.st_mode) && access(name, X_OK) == 0;
+    bool is_script = ends_with(name, ".py");
+    if (!is_trace && !runs && !is_script && !is_there) {
+        return false;
+    }
+    fprintf(stderr, "mxprof: which command? For example: mxprof %s%s%s\n",
+            is_script           ? "run python "
+            : runs && !is_trace ? "run "
+                                : "report ",
+            runs && !is_script && strchr(name, '/') == NULL ? "./" : "", name);
+    return true;
+}
+
 static int unknown_command(const char *name)
 {
+    if (tell_of_file(name)) {
+        return MXP_EXIT_USAGE;
+    }
     const char *names[COMMANDS + 1] = {NULL};
     for (int i = 0; i < COMMANDS; i++) {
         names[i] = commands[i]->name;
     }
-    const char *closest = mxp__closest(name, names);
+    const char *closest = own_word(name) != NULL ? own_word(name) : mxp__closest(name, names);
     fprintf(stderr, "mxprof: there is no command '%s'", name);
     if (closest != NULL) {
         fprintf(stderr, "; did you mean '%s'?", closest);
@@ -113,12 +179,7 @@ static int help_about(const char *name)
     if (name != NULL && command == NULL) {
         return unknown_command(name);
     }
-    if (command != NULL) {
-        mxp__command_help(command);
-    } else {
-        print_help(stdout);
-    }
-    return MXP_EXIT_FINE;
+    return command != NULL ? mxp__command_help(command) : print(put_help);
 }
 
 // What `make install` makes of the commands' own words: completion of shells, the manual. Not told
@@ -140,14 +201,28 @@ static int make_of_help(int count, char **arguments)
         fprintf(stderr, "mxprof: --completion knows bash, zsh and fish, not '%s'\n", arguments[2]);
         code = MXP_EXIT_USAGE;
     } else if (is_completion) {
-        code = fputs(mxp__strbuf_text(&text), stdout) < 0 || fflush(stdout) != 0 ? MXP_EXIT_ERROR
-                                                                                 : code;
+        code = mxp__output_print(NULL, &text);
     } else {
         put_help(&text);
         code = mxp__manual_write(arguments[2], commands, COMMANDS, &text);
     }
     mxp__strbuf_fini(&text);
     return code;
+}
+
+static int unknown_option(const char *name)
+{
+    const char *const own[] = {"--help", "--version", NULL};
+    const char *closest = mxp__closest(name, own);
+    if (closest != NULL) {
+        fprintf(stderr, "mxprof: unknown option '%s'; did you mean '%s'?\n", name, closest);
+    } else {
+        fprintf(stderr,
+                "mxprof: unknown option '%s'; options come after the command, as in\n"
+                "  mxprof report %s FILE\n",
+                name, name);
+    }
+    return MXP_EXIT_USAGE;
 }
 
 int main(int count, char **arguments)
@@ -158,27 +233,21 @@ int main(int count, char **arguments)
     mxp__lost_pages_replace();
     mxp__file_bytes_may_map = true;
     if (count < 2) {
-        print_help(stderr);
-        return MXP_EXIT_USAGE;
+        return no_command();
     }
     const char *first = arguments[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
         return help_about(count > 2 ? arguments[2] : NULL);
     }
-    if (strcmp(first, "--version") == 0) {
-        print_version();
-        return MXP_EXIT_FINE;
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        return print(put_version);
     }
     int made = make_of_help(count, arguments);
     if (made >= 0) {
         return made;
     }
     if (first[0] == '-') {
-        fprintf(stderr,
-                "mxprof: unknown option '%s'; options come after the command, as in\n"
-                "  mxprof report %s FILE\n",
-                first, first);
-        return MXP_EXIT_USAGE;
+        return unknown_option(first);
     }
     const mxp_command *command = find_command(first);
     return command == NULL ? unknown_command(first)

@@ -275,7 +275,8 @@ static int choose_arrays(const mxp_command *self, const memory_options *options,
 static const char *unknown_of(const mxp_memory_shown *view)
 {
     if (view->memory.count == 0) {
-        return "no memory of a device was recorded (profile_memory of set_config, class MEMORY)";
+        return "no memory of a device was recorded: programs on libmxnet record theirs unless "
+               "profile_memory is off";
     }
     if (view->what == MXP_MEMORY_GROWTH && view->steps.count < MXP__LEAK_STEPS_MIN) {
         return view->steps.count == 0

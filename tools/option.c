@@ -25,7 +25,8 @@ int mxp__usage_error(const mxp_command *command, const char *format, ...)
 
 int mxp__command_failed(const mxp_command *command)
 {
-    fprintf(stderr, "mxprof %s: %s\n", command->name, mxp_last_error());
+    fprintf(stderr, "mxprof%s%s: %s\n", command != NULL ? " " : "",
+            command != NULL ? command->name : "", mxp_last_error());
     return MXP_EXIT_ERROR;
 }
 
@@ -160,12 +161,13 @@ void mxp__command_help_text(const mxp_command *command, mxp_strbuf *out)
     }
 }
 
-void mxp__command_help(const mxp_command *command)
+int mxp__command_help(const mxp_command *command)
 {
     mxp_strbuf text = {0};
     mxp__command_help_text(command, &text);
-    fputs(mxp__strbuf_text(&text), stdout);
+    int code = mxp__output_print(command, &text);
     mxp__strbuf_fini(&text);
+    return code;
 }
 
 static void (*listener)(const mxp_command *command, const mxp_option *options);
@@ -199,8 +201,7 @@ int mxp__options_parse_any(const mxp_command *command, const mxp_option *options
     for (int i = 0; i < count; i++) {
         char *argument = arguments[i];
         if (!only_files && asks_for_help(argument)) {
-            mxp__command_help(command);
-            return MXP_EXIT_FINE;
+            return mxp__command_help(command);
         }
         if (!only_files && strcmp(argument, "--") == 0) {
             only_files = true;
@@ -233,8 +234,7 @@ int mxp__options_parse_first(const mxp_command *command, const mxp_option *optio
     }
     for (; i < count && arguments[i][0] == '-' && arguments[i][1] != '\0'; i++) {
         if (asks_for_help(arguments[i])) {
-            mxp__command_help(command);
-            return MXP_EXIT_FINE;
+            return mxp__command_help(command);
         }
         if (strcmp(arguments[i], "--") == 0) {
             i++;

@@ -123,9 +123,15 @@ static bool has_files(const char *folder)
 // Makes the folder, or takes one that may be taken; `whole` gets its path from the root.
 static int make_folder(const char *folder, bool force, char *whole, bool *made)
 {
+    struct stat status;
     *made = mkdir(folder, 0777) == 0;
     if (!*made && errno != EEXIST) {
         return mxp__fail(MXP_EIO, "cannot make the folder '%s': %s", folder, strerror(errno));
+    }
+    if (!*made && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        return mxp__fail(MXP_EIO,
+                         "'%s' is a file: --output names a folder, which gets one for each process",
+                         folder);
     }
     if (!force && has_files(folder)) {
         return mxp__fail(MXP_EIO,
@@ -184,12 +190,24 @@ static int read_number(const mxp_command *command, const char *option, const cha
                                    most, text);
 }
 
+// What was meant where a file of this folder is named as a shell would not find it.
+static const char *meant_start(const char *program, int error)
+{
+    const char *ending = strrchr(program, '.');
+    if (ending != NULL && strcmp(ending, ".py") == 0 && access(program, R_OK) == 0) {
+        return "; python goes before it";
+    }
+    if (error == ENOEXEC) {
+        return "; a script needs a first line like #!/bin/sh, or its shell before it";
+    }
+    bool is_here = error == ENOENT && strchr(program, '/') == NULL && access(program, X_OK) == 0;
+    return is_here ? "; a program of this folder has ./ before its name" : "";
+}
+
 static int failed_start(const mxp_command *command, const char *program, int error)
 {
     fprintf(stderr, "mxprof %s: cannot run '%s': %s%s\n", command->name, program, strerror(error),
-            error == ENOEXEC
-                ? "; a script needs a first line like #!/bin/sh, or its shell before it"
-                : "");
+            meant_start(program, error));
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 

@@ -98,8 +98,8 @@ static int refuse_key(const showing *self, const char *key)
                    ? refuse(self, MXP_EXIT_USAGE, "no span has an argument '%s'; there are: %s",
                             key, mxp__strbuf_text(&text))
                    : refuse(self, MXP_EXIT_USAGE,
-                            "no span has an argument '%s', nor any other; mxp_begin_args gives "
-                            "them (docs/c-api.md)",
+                            "no span has an argument '%s', nor any other; mxp_begin_args and "
+                            "MXP_ARG give them in the program",
                             key);
     mxp__strbuf_fini(&text);
     return code;

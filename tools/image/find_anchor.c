@@ -79,7 +79,9 @@ int mxp__image_find_anchor(const mxp_memory_image *image, mxp_image_anchor *anch
                          image->missing_bytes);
     }
     return error == MXP_EFORMAT
-               ? mxp__fail(error, "no recorder is in it that has recorded: the program does not "
-                                  "use mxprof, or an older one, or its data are not in it")
+               ? mxp__fail(error,
+                           "no recorder is in it: the program has recorded nothing with mxprof, "
+                           "or with a version that is not this command's, or its data "
+                           "were left out; mxprof ls lists processes that record")
                : error;
 }

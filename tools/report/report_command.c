@@ -331,6 +331,28 @@ static int check(const mxp_command *self, report_options *chosen)
     return chosen->layout == LAYOUT_MXNET ? mxnet_words(self, chosen) : own_words(self, chosen);
 }
 
+// Whether the word after --percentiles is a list of them, and not the number of a process.
+static bool is_list(const char *word, const char *next)
+{
+    return word != NULL && word[0] != '\0' && word[strspn(word, "0123456789.,")] == '\0' &&
+           (strchr(word, ',') != NULL || (next != NULL && next[0] != '-'));
+}
+
+// Those who have read of --percentiles LIST give the list here too. -1: nobody has.
+static int find_stray_list(const mxp_command *self, int count, char **arguments)
+{
+    for (int i = 0; i + 1 < count; i++) {
+        if (strcmp(arguments[i], "--percentiles") == 0 &&
+            is_list(arguments[i + 1], i + 2 < count ? arguments[i + 2] : NULL)) {
+            return mxp__usage_error(self,
+                                    "--percentiles takes a list only with --histogram GLOB or --by "
+                                    "arg:KEY: mxprof report --histogram '*' --percentiles %s FILE",
+                                    arguments[i + 1]);
+        }
+    }
+    return -1;
+}
+
 static int run(const mxp_command *self, int count, char **arguments)
 {
     static const char *const layouts[] = {"mxprof", "mxnet", NULL};
@@ -358,7 +380,8 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (mxp__instance_table_is_wanted(count, arguments)) {
         return mxp__instance_table_run(self, count, arguments);
     }
-    int code = mxp__options_parse(self, options, count, arguments, &file);
+    int code = find_stray_list(self, count, arguments);
+    code = code < 0 ? mxp__options_parse(self, options, count, arguments, &file) : code;
     if (code < 0) {
         code = check(self, &chosen);
     }

@@ -13,7 +13,7 @@
 #include "profiler/recorder/thread/names.h"
 
 static_assert(sizeof(mxp_clock_owner) == 128 && sizeof(mxp_clock_cut) == 32,
-              "as docs/format.md has it");
+              "as the format has it");
 
 static mxp_clock_content content;
 static size_t content_bytes;  // 0: nothing was told

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <mxprof/gate.h>
 #include <mxprof/version.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include "base/fail.h"
 #include "base/grown_struct.h"
 #include "base/os/same_file.h"
+#include "base/setting.h"
 #include "profiler/session/config/config.h"
 #include "profiler/session/config/quote.h"
 #include "profiler/session/output/output_name.h"
@@ -94,8 +96,10 @@ static int check_store(const mxp_config *config)
     if (config->full_policy == MXP_FULL_RING &&
         (config->aggregate_stats != 0 || config->statistics_only != 0)) {
         return mxp__fail(
-            MXP_EVALUE, "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
-                        "statistics_only off, or take full_policy grow");
+            MXP_EVALUE,
+            "Invalid Input: full_policy ring keeps no table: leave aggregate_stats and "
+            "statistics_only off, or take full_policy grow%s",
+            mxp__setting_text("MXPROF_FULL_POLICY") != NULL ? " (MXPROF_FULL_POLICY is set)" : "");
     }
     if (config->memory_limit_bytes < MEMORY_LIMIT_MIN) {
         return mxp__fail(MXP_EVALUE,
@@ -106,9 +110,23 @@ static int check_store(const mxp_config *config)
     return MXP_OK;
 }
 
+// 1 stands for SIGUSR2.
+static bool can_handle(int number)
+{
+    struct sigaction now;
+    return number >= 0 && number != SIGKILL && number != SIGSTOP &&
+           (number <= 1 || sigaction(number, NULL, &now) == 0);
+}
+
 // Written so that a NaN fails.
 static int check_snapshots(const mxp_config *config)
 {
+    if (!can_handle(config->snapshot_signal)) {
+        return mxp__fail(MXP_EVALUE,
+                         "Invalid value for snapshot_signal: %d is no signal that a program may "
+                         "handle; give 1 (SIGUSR2) or RTMIN+1",
+                         config->snapshot_signal);
+    }
     if (!(config->snapshot_ms > 0)) {
         return mxp__fail(MXP_EVALUE, "Invalid value for snapshot_ms: give milliseconds above 0");
     }

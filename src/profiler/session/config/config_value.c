@@ -148,11 +148,12 @@ static int parse_signal(const char *key, const char *text, mxp_key_value *value)
     }
     int error = parse_whole(key, false, counts ? text + sizeof realtime - 1 : text, value);
     const uint64_t first = counts ? (uint64_t)SIGRTMIN : 0;
-    if (error != MXP_OK) {
-        return error;
-    }
-    if (value->size > (uint64_t)SIGRTMAX - first) {
-        return fail_range(key, text);
+    if (error != MXP_OK || value->size > (uint64_t)SIGRTMAX - first) {
+        return mxp__fail(
+            MXP_EVALUE,
+            "Invalid Input: '%s', give %s 1 for SIGUSR2, the number of a signal up to %d, "
+            "or RTMIN+1 to RTMIN+%d",
+            text, key, SIGRTMAX, SIGRTMAX - SIGRTMIN);
     }
     value->size += first;
     return MXP_OK;
