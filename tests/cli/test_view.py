@@ -17,6 +17,7 @@ import native_file
 import page_reader
 from page_reader import bucket
 from rank_files import Job
+from test_report_communication import worker
 from test_whatif import trace as steps_trace
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
@@ -312,6 +313,35 @@ def test_pieces_are_those_of_path(tmp_path):
             [(piece["what"], piece["from_ns"], piece["to_ns"] - piece["from_ns"]) for piece in process["pieces"]]
         assert sum(piece[2] for piece in found) == step[3] - step[2]
     assert at == len(pieces) > 0
+
+
+def test_a_told_cause_leads_to_the_step_in_which_it_takes_most(tmp_path):
+    path = tmp_path / "t.mxpz"
+    path.write_bytes((SOURCE / "tests/cli/planted/slow_loader.mxpz").read_bytes())
+    head = page_of(path, "--size", "none").head
+    process, = json.loads(mxprof("path", path, "--json", "--pieces").stdout)["processes"]
+    input_ns = collections.Counter()
+    for piece in process["pieces"]:
+        input_ns[piece["step"]] += (piece["to_ns"] - piece["from_ns"]) * (piece["what"] == "input")
+    told, = [row for row in head["told"] if head["explain"]["processes"][0]["causes"][row["cause"]]["cause"] == "slow input"]
+    step = head["steps"][told["step"]]
+    assert (step[0], step[1]) == (0, input_ns.most_common(1)[0][0])
+    growth = json.loads(mxprof("explain", SOURCE / "tests/cli/planted/leak.mxpz", "--json").stdout)["processes"][0]["causes"]
+    path.write_bytes((SOURCE / "tests/cli/planted/leak.mxpz").read_bytes())
+    rows = {growth[row["cause"]]["cause"]: row["step"] for row in page_of(path).head["told"]}
+    assert rows["memory grows"] == -1 and rows["one slow layer"] >= 0
+
+
+def test_exchanges_that_a_step_waits_for_are_communication(tmp_path):
+    file = worker()  # each step has an exchange of 6 ms
+    name = file.name("MXNDArrayWaitAll", file.name("MXNET_C_API"), "span")
+    for step in range(2):
+        file.wait(0, name, (10 * step + 1) * MS, (10 * step + 9) * MS, 10 * step + 3)
+    path = write(tmp_path, file)
+    document, = json.loads(mxprof("path", path, "--json").stdout)["processes"]
+    steps = [step for step in page_of(path).head["steps"] if step[10] & 1]
+    assert [step[7] for step in steps] == [6 * MS, 6 * MS] and sum(step[7] for step in steps) == document["kinds_ns"]["communication"]
+    assert [step[4] for step in steps] == [4 * MS, 4 * MS]
 
 
 def test_the_icicle_adds_up_to_the_layers(tmp_path):

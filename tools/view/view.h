@@ -101,6 +101,12 @@ int mxp__view_write(mxp_view *view, const mxp_page_text *assets);
 // others.
 mxp_explained *mxp__view_explained(mxp_view *view, const mxp_report_process *of);
 
+// The step in which a told cause takes most, by its place in the process's steps; SIZE_MAX: it is
+// no time, or of no step.
+size_t mxp__view_told_step(const mxp_explained *of, const mxp_cause *cause);
+// The process that explain's process is here, if it has the same steps; else SIZE_MAX.
+size_t mxp__view_process_of(const mxp_view *view, const mxp_explained *of);
+
 // The step in `head.steps` of a step of a process.
 size_t mxp__view_step(const mxp_view *view, size_t process, size_t step);
 // "this page: ..." in a few words.

@@ -141,6 +141,29 @@ mxp_explained *mxp__view_explained(mxp_view *view, const mxp_report_process *of)
     return NULL;
 }
 
+size_t mxp__view_told_step(const mxp_explained *of, const mxp_cause *cause)
+{
+    size_t most = 0;
+    if (cause->gains == NULL || !of->is_marked || of->facts.count == 0) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 1; i < of->facts.count; i++) {
+        most = cause->gains[i] > cause->gains[most] ? i : most;
+    }
+    return cause->gains[most] > 0 ? of->facts.at[most].place : SIZE_MAX;
+}
+
+size_t mxp__view_process_of(const mxp_view *view, const mxp_explained *of)
+{
+    for (size_t i = 0; i < view->report.process_count; i++) {
+        const mxp_report_process *process = &view->report.processes[i];
+        if (process->source == of->process && process->steps.count == of->steps.count) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
 // Report's column of the path, from explain's walk where it looked at the same steps.
 static int add_paths(mxp_view *view)
 {

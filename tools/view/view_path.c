@@ -197,6 +197,29 @@ static int add_prediction(path_maker *self, size_t process)
     return out.failed ? MXP_ENOMEM : MXP_OK;
 }
 
+// Exchanges end on other threads, so no operator's time in a step is theirs. What a step waits for
+// them stands on its path.
+static int take_exchanges(mxp_view *view, const mxp_explained *of)
+{
+    const size_t process = mxp__view_process_of(view, of), bytes = of->facts.count * sizeof(double);
+    double *waited_ns = mxp__alloc(bytes);
+    if (process == SIZE_MAX || !of->is_marked || bytes == 0) {
+        mxp__free(waited_ns, bytes);
+        return MXP_OK;
+    }
+    const int error = waited_ns == NULL
+                          ? mxp__fail_memory("the steps of the page")
+                          : mxp__facts_kinds(&of->facts, 1u << MXP__PATH_COMMUNICATION, waited_ns);
+    for (size_t i = 0; error == MXP_OK && i < of->facts.count; i++) {
+        uint64_t *ns = &view->processes[process]
+                            .sums[of->facts.at[i].place]
+                            .phases_ns[MXP_PHASE_COMMUNICATION];
+        *ns = (uint64_t)waited_ns[i] > *ns ? (uint64_t)waited_ns[i] : *ns;
+    }
+    mxp__free(waited_ns, bytes);
+    return error;
+}
+
 // What a process cannot be asked is said in the page, and no reason to make none.
 static int add_process(path_maker *self, size_t process)
 {
@@ -246,6 +269,9 @@ int mxp__view_path(mxp_view *view)
 {
     path_maker self = {.view = view};
     int error = MXP_OK;
+    for (size_t i = 0; view->is_explained && i < view->explain.count && error == MXP_OK; i++) {
+        error = take_exchanges(view, &view->explain.all[i]);
+    }
     for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
         error = add_process(&self, i);
     }

@@ -20,6 +20,16 @@ static void put_lines(mxp_json *json, const mxp_strbuf *text)
     }
 }
 
+// The step to look at: -1 of what is told of several processes.
+static int64_t step_of(const mxp_view *view, int process, const mxp_explained *of,
+                       const mxp_cause *cause)
+{
+    const size_t place = process < 0 ? SIZE_MAX : mxp__view_told_step(of, cause);
+    const size_t number = mxp__view_process_of(view, of);
+    return place == SIZE_MAX || number == SIZE_MAX ? -1
+                                                   : (int64_t)mxp__view_step(view, number, place);
+}
+
 static void put_cause(const mxp_view *view, int process, size_t place, const mxp_explained *of,
                       const mxp_cause *cause, mxp_json *json)
 {
@@ -37,7 +47,7 @@ static void put_cause(const mxp_view *view, int process, size_t place, const mxp
     mxp__strbuf_clear(&text);
     mxp__cause_next(&view->explain, of, cause, &text);
     mxp__json_text(json, "next", mxp__strbuf_text(&text));
-    mxp__json_i64(json, "step", -1);
+    mxp__json_i64(json, "step", step_of(view, process, of, cause));
     mxp__json_end(json);
     mxp__strbuf_fini(&text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which times of a trace are shown to the nanosecond in any case: of each process the slowest step,
-// the median one, the first, the last, and what was asked for.
+// the median one, the first, the last, those that explain tells of, and what was asked for.
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -81,6 +81,21 @@ static int add_asked(mxp_view *view, const mxp_steps *steps)
     return error;
 }
 
+// Where what explain tells is to be seen.
+static int add_told(mxp_view *view, const mxp_explained *of)
+{
+    const size_t process = mxp__view_process_of(view, of);
+    int error = MXP_OK;
+    for (size_t i = 0; i < of->verdict.told && process != SIZE_MAX && error == MXP_OK; i++) {
+        const size_t place = mxp__view_told_step(of, &of->verdict.causes.all[i]);
+        if (place != SIZE_MAX) {
+            error =
+                add_step(view, &view->report.processes[process].steps.all[place], MXP_ZONE_KEPT);
+        }
+    }
+    return error;
+}
+
 static int add_process(mxp_view *view, const mxp_steps *steps)
 {
     int error = add_asked(view, steps);
@@ -127,6 +142,9 @@ int mxp__view_windows(mxp_view *view)
     int error = MXP_OK;
     for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
         error = add_process(view, &view->report.processes[i].steps);
+    }
+    for (size_t i = 0; view->is_explained && i < view->explain.count && error == MXP_OK; i++) {
+        error = add_told(view, &view->explain.all[i]);
     }
     join_windows(view);
     return error;
