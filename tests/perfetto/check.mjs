@@ -5,7 +5,8 @@
 //
 // TASK: ui (folder of the page), modules (folder of node_modules), chromium, trace, queries (name to
 // SQL), and optionally picture (PNG to write), picture_from and picture_to (the times in ns that the
-// picture shows, counted from the trace's begin), width, height, expand (track groups to open).
+// picture shows, counted from the trace's begin), width, height, expand (track groups to open),
+// rest_ms (how long it may draw).
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -87,7 +88,7 @@ async function inspect(task, page) {
                                  null, { timeout: LOAD_TIMEOUT_MS });
       await page.evaluate(arrange, { from: task.picture_from ?? 0, to: task.picture_to ?? 0,
                                      expand: task.expand ?? [] });
-      await page.waitForTimeout(2500);  // tracks are fetched and drawn in the background
+      await page.waitForTimeout(task.rest_ms ?? 2500);  // tracks are fetched and drawn in the background
       await page.screenshot({ path: task.picture });
     }
     return { answers, importErrors, pageErrors };
