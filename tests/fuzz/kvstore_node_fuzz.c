@@ -11,7 +11,7 @@
 #include "runtime/kvstore/parts.h"
 #include "runtime/kvstore/transport_threads.h"
 
-enum { SERVER, HONEST, HOSTILE, PEERS, COUNT = 40, LONG = 1200, ROUNDS = 64 };
+enum { SERVER, HONEST, HOSTILE, ABSENT, PEERS, COUNT = 40, LONG = 1200, ROUNDS = 64 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +72,11 @@ static mxn_wire draw_header(input *in)
     header.store = draw(in) % 8 == 0;
     header.flags = (uint16_t)(draw(in) & (MXN_WIRE_LAST | MXN_WIRE_ERROR | MXN_WIRE_RECORDED |
                                           MXN_WIRE_ASKED | MXN_WIRE_ASYNC));
+    header.flags |= (uint16_t)(draw(in) % 4 * MXN_WIRE_LOCAL);  // and SUMMED
+    header.last = draw(in) % 4;
+    if ((header.flags & MXN_WIRE_LOCAL) != 0) {
+        header.slot = MXN_WIRE_SLOTS_MAX - 1 - header.slot;
+    }
     header.wait_ns = draw(in) % 2 == 0 ? 4160 : draw(in);
     return header;
 }
@@ -150,18 +155,22 @@ static int open_one(void *context, mxn_transport **transport)
     return MXP_OK;
 }
 
-static void open_all(bool has_limit)
+// With two levels the honest and the hostile worker share a host.
+static void open_all(bool has_limit, bool two_levels)
 {
-    static const uint32_t roles[PEERS] = {MXN_ROLE_OWNER, MXN_ROLE_WORKER, MXN_ROLE_WORKER};
-    const mxn_dist_config config = {.bigarray_bound = 1000000,
-                                    .piece_bytes = 4160,
-                                    .owner_inflight_bytes = 1 << 20,
-                                    .owner_held_bytes = has_limit ? 1 : 0,
-                                    .bucket_bytes = has_limit ? 300 : 512 << 10,
-                                    .window = 2,
-                                    .is_driven = true,
-                                    .hooks.update = update};
-    require(mxn__threads_world_new(PEERS, roles, 0, &world) == MXP_OK);
+    static const uint32_t roles[PEERS] = {MXN_ROLE_OWNER, MXN_ROLE_WORKER, MXN_ROLE_WORKER,
+                                          MXN_ROLE_WORKER};
+    mxn_dist_config config = {.bigarray_bound = 1000000,
+                              .piece_bytes = 4160,
+                              .owner_inflight_bytes = 1 << 20,
+                              .owner_held_bytes = has_limit ? 1 : 0,
+                              .bucket_bytes = has_limit ? 300 : 512 << 10,
+                              .window = 2,
+                              .is_driven = true,
+                              .levels = two_levels ? 2 : 1,
+                              .hooks.update = update};
+    strcpy(config.hosts, two_levels ? "0,0,1" : "");
+    require(mxn__threads_world_new(two_levels ? PEERS : ABSENT, roles, 0, &world) == MXP_OK);
     for (uint32_t i = 0; i < 2; i++) {
         require(mxn_dist_open(&config, open_one, &i, &nodes[i]) == MXP_OK);
     }
@@ -201,7 +210,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static asked asks[ROUNDS];
     input in = {data, data + size};
     uint16_t store = 0;
-    open_all(draw(&in) % 2 == 0);
+    const uint32_t how = draw(&in);
+    open_all(how % 2 == 0, how / 2 % 2 == 0);
     require(mxn_dist_store_open(nodes[HONEST], draw(&in) % 4 == 0, &store) == MXP_OK);
     require(mxn_dist_updater_set(nodes[SERVER], 0, draw(&in) % 2 == 0) == MXP_OK);
     for (uint32_t n = 0; n < ROUNDS && in.at < in.end; n++) {

@@ -51,7 +51,7 @@ static void check_parts(const mxn_wire *header, const unsigned char *body)
     uint32_t count = 0;
     while (mxn__parts_next(&reader, &of, &value)) {
         const unsigned char *at = value;
-        require(at >= body + header->key * mxn__part_head_bytes(header->kind));
+        require(at >= body + header->key * mxn__part_head_bytes(header->kind, header->flags));
         require(at + mxn__part_value_bytes(of.kind, of.bytes) <= body + header->bytes);
         require(of.slot < MXN_WIRE_SLOTS_MAX && of.bytes % mxn_dtype_size(of.dtype) == 0);
         count++;

@@ -89,6 +89,17 @@ def test_so_are_those_of_processes_that_mpirun_starts(workers, servers, alone, t
     assert global_losses(job, workers) == pytest.approx(alone(), abs=1e-5)
 
 
+TWO_BY_TWO = {"MXNET_KVSTORE_LEVELS": "2", "MXNET_KVSTORE_HOSTS": "0,0,1,1", "MXNET_KVSTORE_BIGARRAY_BOUND": "1000"}
+
+
+@pytest.mark.parametrize("servers", [0, 2])
+@pytest.mark.parametrize("start", [
+    run_job, pytest.param(run_mpi, marks=pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so"))])
+def test_so_are_those_of_sums_of_two_levels(start, servers, alone, tmp_path):
+    job = start(program("mx.kv.create('dist_sync')"), tmp_path, 4, servers, **TWO_BY_TWO)
+    assert global_losses(job, 4) == pytest.approx(alone(), abs=1e-5)
+
+
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_so_are_those_of_other_optimizers(optimizer, alone, tmp_path):
     settings = {"optimizer": optimizer, "settings": {"learning_rate": 0.002, "wd": 1e-4}}

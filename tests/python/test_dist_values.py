@@ -45,6 +45,35 @@ def test_values_are_sums_over_workers(workers, servers, tmp_path):
     assert sorted(role.out for role in job.of("worker")) == [f"done {rank}\n" for rank in range(workers)]
 
 
+@pytest.mark.parametrize("servers", [0, 2])
+def test_so_are_sums_of_two_levels(servers, tmp_path):
+    job = run_job(SUMS, tmp_path, 3, servers, MXNET_KVSTORE_BIGARRAY_BOUND="500", MXNET_KVSTORE_LEVELS="2",
+                  MXNET_KVSTORE_HOSTS="0,1,0").check()
+    assert sorted(role.out for role in job.of("worker")) == [f"done {rank}\n" for rank in range(3)]
+
+
+# Beside 2 ** 24 numbers of float32 are 2 apart: a 1 alone is lost, the sum of two is not.
+BITS = """
+import mxnet as mx
+kv = mx.kv.create('dist_sync')
+kv.init('a', mx.nd.zeros((1,)))
+out = mx.nd.zeros((1,))
+kv.pushpull('a', mx.nd.array([[2 ** 24, 0, 1, 1][kv.rank]]), out=out)
+print(int(out.asscalar()) - 2 ** 24)
+"""
+
+
+@pytest.mark.parametrize("levels, wanted", [("1", "0\n"), ("2", "2\n")])
+def test_two_levels_add_in_another_order(levels, wanted, tmp_path):
+    job = run_job(BITS, tmp_path, 4, 1, MXNET_KVSTORE_LEVELS=levels, MXNET_KVSTORE_HOSTS="0,0,1,1").check()
+    assert [role.out for role in job.of("worker")] == [wanted] * 4
+
+
+def test_hosts_that_are_not_one_for_each_worker_are_told(tmp_path):
+    job = run_job(SUMS, tmp_path, 2, 1, MXNET_KVSTORE_HOSTS="0,1,0")
+    assert all(role.code != 0 and "MXNET_KVSTORE_HOSTS='0,1,0'" in role.err for role in job.roles), job.text()
+
+
 def test_a_process_that_is_alone_is_a_worker_with_its_owner(tmp_path):
     assert run_python(SUMS, tmp_path).out == "done 0\n"
 

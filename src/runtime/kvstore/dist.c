@@ -39,8 +39,10 @@ static int count_peers(mxn_dist *dist)
     }
     const mxn_peer *self = &transport->peers[transport->rank];
     dist->roles = self->roles;
-    dist->rank = (self->roles & MXN_ROLE_WORKER) != 0 ? self->worker : self->owner;
-    return MXP_OK;
+    const bool is_worker = (self->roles & MXN_ROLE_WORKER) != 0;
+    dist->rank = is_worker ? self->worker : self->owner;
+    return mxn__hosts_init(&dist->config, transport->peers, dist->worker_peers, dist->worker_count,
+                           is_worker ? dist->rank : UINT32_MAX, &dist->hosts);
 }
 
 static void send_stamps(void *context, uint32_t peer, const mxn_wire *header)
@@ -58,7 +60,7 @@ static int open_parts(mxn_dist *dist)
     if (error == MXP_OK) {
         error = mxn__worker_init(dist);
     }
-    if (error == MXP_OK && (dist->roles & MXN_ROLE_OWNER) != 0) {
+    if (error == MXP_OK && ((dist->roles & MXN_ROLE_OWNER) != 0 || dist->hosts.local_count > 0)) {
         error = mxn__owner_init(dist);
     }
     if (error == MXP_OK && is_head) {
@@ -307,6 +309,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn__owner_fini(dist);
     mxn_clock_cuts_free(dist->clock);
     mxn__pool_fini(&dist->pool);
+    mxn__hosts_fini(&dist->hosts);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);
     mxp__free(dist->has_bye, dist->worker_count * sizeof *dist->has_bye);
     mxp__free(dist->has_left, dist->worker_count * sizeof *dist->has_left);

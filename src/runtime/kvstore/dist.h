@@ -83,6 +83,8 @@ typedef struct mxn_dist_config {
     uint64_t stall_ns;  // 0: never
     uint32_t window;  // bodies a worker has under way to one owner
     bool sum_by_arrival;  // instead of in the order of ranks
+    int levels;  // 1; 2: hosts sum first (dist_hosts.h); 0: 2 above 64 workers that share hosts
+    char hosts[256];  // which workers share a host, `0,0,1,1`; "": as they say themselves
     bool is_driven;  // no thread: the caller calls mxn__dist_turn (tests)
     int detail;  // MXN_DETAIL_*
     bool reads_detail;  // by the rank, once it is known: MXPROF_DISTRIBUTED_DETAIL, _RANKS
@@ -91,8 +93,8 @@ typedef struct mxn_dist_config {
 } mxn_dist_config;
 
 // The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, BUCKET_BYTES,
-// OWNER_INFLIGHT, OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS. MXP_EVALUE names the variable and
-// its valid values.
+// OWNER_INFLIGHT, OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS, HOSTS. MXP_EVALUE names the
+// variable and its valid values.
 int mxn_dist_config_read(mxn_dist_config *config);
 
 // ---- life --------------------------------------------------------------------------------------
@@ -127,6 +129,7 @@ uint32_t mxn_dist_roles(const mxn_dist *dist);  // MXN_ROLE_* of this process
 uint32_t mxn_dist_worker_count(const mxn_dist *dist);
 uint32_t mxn_dist_owner_count(const mxn_dist *dist);
 uint32_t mxn_dist_rank(const mxn_dist *dist);  // among workers; of a server: among owners
+uint32_t mxn_dist_host_sums(const mxn_dist *dist);  // hosts that sum first; 0: sums have one level
 bool mxn_dist_has_servers(const mxn_dist *dist);  // owners are processes of their own
 
 // ---- stores ------------------------------------------------------------------------------------

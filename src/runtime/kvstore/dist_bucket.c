@@ -91,9 +91,9 @@ void mxn__bucket_send(mxn_bucket *of, mxn_link *link)
 }
 
 // ---- requests ----------------------------------------------------------------------------------
-static uint32_t bytes_of(const mxn_dist *dist, const mxn_turn_part *of)
+static uint16_t flags_of(const mxn_dist *dist, const mxn_turn_part *of)
 {
-    return mxn__piece_bytes(&of->op->key->parts[of->part], dist->config.piece_bytes, 0);
+    return mxn__piece_flags(dist, of->op, mxn__piece_link(dist, of->op, of->part));
 }
 
 // What it takes of a bucket; 0: it does not go in one. Where an owner asks for what it takes, only
@@ -101,15 +101,16 @@ static uint32_t bytes_of(const mxn_dist *dist, const mxn_turn_part *of)
 static uint32_t share_of(const mxn_dist *dist, const mxn_turn_part *of)
 {
     const mxn_dist_op *op = of->op;
+    const uint64_t bytes = mxn__piece_part_bytes(op, of->part);
     const bool is_pull = op->of.kind == MXN_DIST_PULL;
     const uint32_t most =
         dist->config.owner_held_bytes != 0 && !is_pull ? MXN_WIRE_INLINE_MAX : MXN_PART_VALUE_MAX;
     if (dist->config.bucket_bytes == 0 || op->of.kind == MXN_DIST_INIT ||
-        op->key->parts[of->part].pieces > 1 || bytes_of(dist, of) > most) {
+        op->key->parts[of->part].pieces > 1 || bytes > most) {
         return 0;
     }
-    return mxn__part_head_bytes(MXN_WIRE_BUCKET) +
-           (is_pull ? 0 : mxn__part_value_bytes(MXN_WIRE_PUSH, bytes_of(dist, of)));
+    return mxn__part_head_bytes(MXN_WIRE_BUCKET, flags_of(dist, of)) +
+           (is_pull ? 0 : mxn__part_value_bytes(MXN_WIRE_PUSH, (uint32_t)bytes));
 }
 
 // Takes what goes together from the link, the first one alone if need be; its bytes.
@@ -127,7 +128,8 @@ static uint32_t take_parts(const mxn_dist *dist, mxn_link *link, mxn_turn_part *
         bytes += share;
         share = link->heap_count == 0 ? 0 : share_of(dist, &link->heap[0]);
     } while (share != 0 && *count < PARTS && bytes + share <= limit &&
-             link->heap[0].op->key->store == parts[0].op->key->store);
+             link->heap[0].op->key->store == parts[0].op->key->store &&
+             flags_of(dist, &link->heap[0]) == flags_of(dist, &parts[0]));
     return bytes;
 }
 
@@ -141,6 +143,7 @@ bool mxn__bucket_pump(mxn_dist *dist, mxn_link *link)
     mxn_wire header = mxn__wire(MXN_WIRE_BUCKET);
     header.bytes = take_parts(dist, link, parts, &count);
     header.store = parts[0].op->key->store;
+    header.flags = flags_of(dist, &parts[0]);
     header.priority = parts[0].op->of.priority;
     if (count == 1) {
         mxn__piece_send(dist, &parts[0]);
@@ -216,7 +219,7 @@ void mxn__bucket_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, c
     const uint32_t roles = dist->transport->peers[peer].roles;
     const bool is_request = header->kind == MXN_WIRE_BUCKET;
     if (is_request ? (roles & MXN_ROLE_WORKER) == 0 || dist->owner == NULL
-                   : (roles & MXN_ROLE_OWNER) == 0) {
+                   : (roles & MXN_ROLE_OWNER) == 0 && (header->flags & MXN_WIRE_LOCAL) == 0) {
         mxn__dist_lose(dist, peer, "it sends a bucket to whom it has nothing to say");
         return;
     }

@@ -27,12 +27,17 @@ static void remove_beside(mxn_dist_op **list, const mxn_dist_op *op)
 }
 
 // ---- barriers ----------------------------------------------------------------------------------
-// Owners learn that nothing more is pushed before worker 0 learns that nothing more is done.
+// Owners, and who sums for the host, learn that nothing more is pushed before worker 0 learns that
+// nothing more is done.
 static void leave(mxn_dist *dist)
 {
     const mxn_wire header = mxn__wire(MXN_WIRE_LEAVE);
-    for (uint32_t i = 0; i < dist->owner_count; i++) {
-        mxn__dist_send(dist, dist->links[i].peer, &header, NULL);
+    for (uint32_t i = 0; i < dist->link_count; i++) {
+        const uint32_t peer = dist->links[i].peer;
+        const bool has_owner = (dist->transport->peers[peer].roles & MXN_ROLE_OWNER) != 0;
+        if (i < dist->owner_count || !has_owner) {  // each once
+            mxn__dist_send(dist, peer, &header, NULL);
+        }
     }
 }
 
@@ -132,7 +137,7 @@ static void command_is_sent(mxn_ticket *ticket, int error)
     mxn_flight *flight = ticket->context;
     mxn_dist *dist = flight->op->dist;
     if (error != MXP_OK && !dist->has_failed_all) {
-        mxn__dist_lose(dist, dist->links[flight->owner].peer, "a command could not be sent to it");
+        mxn__dist_lose(dist, dist->links[flight->link].peer, "a command could not be sent to it");
     }
     came(flight, MXN_AWAITS_SEND);
 }
@@ -165,7 +170,7 @@ static void begin_command(mxn_dist *dist, mxn_dist_op *op)
         mxn_flight *flight = &op->flights[i];
         const bool is_long = header.bytes > MXN_WIRE_INLINE_MAX;
         *flight = (mxn_flight){.op = op,
-                               .owner = i,
+                               .link = i,
                                .awaits = MXN_AWAITS_REPLY | (is_long ? MXN_AWAITS_SEND : 0),
                                .sent = {.done = command_is_sent, .context = flight}};
         if (ops->send(dist->transport, dist->links[i].peer, &header, op->copy,
@@ -219,7 +224,7 @@ static void take_error(const mxn_dist *dist, mxn_flight *flight, const mxn_wire 
     mxp_strbuf text = {0};
     char *said = mxn__dist_text(inlined, header->bytes);
     mxp__strbuf_printf(&text, "%s %u: %s", mxn_dist_has_servers(dist) ? "server" : "owner",
-                       flight->owner, said == NULL ? "it has failed" : said);
+                       flight->link, said == NULL ? "it has failed" : said);
     mxn__dist_op_fail(flight->op, MXP_ESTATE, mxp__strbuf_text(&text));
     mxp__strfree(said);
     mxp__strbuf_fini(&text);

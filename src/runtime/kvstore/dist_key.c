@@ -45,7 +45,9 @@ static int take_slots(const mxn_split *split, mxn_dist_key *key)
 {
     for (uint32_t i = 0; i < key->part_count; i++) {
         const mxn_key_part *part = &key->parts[i];
-        if (part->pieces > split->slots_max - split->next_slot[part->owner]) {
+        const uint32_t taken = split->locals == 0 ? 0 : *split->host_slots + key->pieces;
+        if (taken > split->slots_max ||
+            part->pieces > split->slots_max - taken - split->next_slot[part->owner]) {
             return mxp__fail(MXP_ENOTSUP,
                              "key '%s': owner %" PRIu32 " has no place for %" PRIu32
                              " pieces more; set MXNET_KVSTORE_PIECE_BYTES, now %" PRIu64
@@ -57,6 +59,11 @@ static int take_slots(const mxn_split *split, mxn_dist_key *key)
         mxn_key_part *part = &key->parts[i];
         part->slot = split->next_slot[part->owner];
         split->next_slot[part->owner] += part->pieces;
+        if (split->locals > 0) {
+            *split->host_slots += part->pieces;
+            part->host_slot = split->slots_max - *split->host_slots;
+            part->summer = (key->number + i) % split->locals;
+        }
     }
     return MXP_OK;
 }

@@ -15,6 +15,12 @@ typedef struct mxn_key_part {
     uint32_t slot, pieces;  // of the first piece, and how many: at least one, also of no bytes
     uint32_t before;  // pieces of the parts before it
     uint64_t offset, bytes;  // within the key
+    // With two levels. The slots of hosts are counted down from the last one there is.
+    uint32_t summer;  // who sums it for this host: place among its workers
+    uint32_t host_slot;  // of the first piece
+    struct mxn_owner_part
+        *host_part;  // where this process sums it, null: it does not; the thread's
+    struct mxn_dist_op *forward;  // what has the host's sum, or asks for the value; the thread's
 } mxn_key_part;
 
 typedef struct mxn_dist_key {
@@ -36,6 +42,8 @@ typedef struct mxn_split {
     uint64_t bigarray_bound, piece_bytes;
     uint32_t *next_slot;  // of each owner
     uint32_t slots_max;
+    uint32_t locals;  // workers that sum for this host; 0: one level
+    uint32_t *host_slots;  // that are taken
 } mxn_split;
 
 // A new key, with slots taken. MXP_EINVAL: the name is too long, the shape not known. MXP_ENOTSUP:

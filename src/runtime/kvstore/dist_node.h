@@ -17,11 +17,13 @@
 #include "base/lock.h"
 #include "runtime/kvstore/clock_cuts.h"
 #include "runtime/kvstore/dist.h"
+#include "runtime/kvstore/dist_hosts.h"
 #include "runtime/kvstore/dist_key.h"
 #include "runtime/kvstore/piece_pool.h"
 
 typedef struct mxn_dist_op mxn_dist_op;
 typedef struct mxn_owner mxn_owner;
+typedef struct mxn_owner_part mxn_owner_part;
 typedef struct mxn_bucket mxn_bucket;
 typedef struct mxn_head mxn_head;
 
@@ -34,7 +36,7 @@ typedef struct mxn_flight {
     mxn_ticket sent, received;
     mxn_dist_op *op;
     uint32_t part, piece;
-    uint32_t owner;
+    uint32_t link;  // to whom it goes
     uint32_t awaits;  // MXN_AWAITS_*; 0: not begun, or over
     bool in_window;
     uint64_t begin_ticks, reply_ticks;
@@ -57,6 +59,8 @@ struct mxn_dist_op {
     uint32_t flight_count, left;  // pieces; those that are not over
     uint32_t unsent;  // pieces that have not left
     mxn_flight *flights;
+    // Of what sums for its host: a part that goes to its owner, or whose value is asked for.
+    mxn_owner_part *forwards;
     bool is_taken;  // by the communication thread
     bool is_last;  // barrier: of mxn_dist_close
     bool is_told;  // `done` was called although flights are not over: the job has failed
@@ -74,7 +78,7 @@ typedef struct mxn_turn_part {
     uint32_t part, next;  // piece
 } mxn_turn_part;
 
-typedef struct mxn_link {  // to one owner
+typedef struct mxn_link {  // to one owner, or to one worker that sums for the host
     uint32_t peer;
     uint32_t bodies, pulls;  // under way: what the window bounds
     mxn_turn_part *heap;  // by priority, then by number
@@ -124,6 +128,7 @@ struct mxn_dist {
     uint32_t roles, rank;
     uint32_t worker_count, owner_count;
     uint32_t *worker_peers;  // by rank
+    mxn_hosts hosts;
 
     mxp_lock lock;
     pthread_cond_t changed;
@@ -135,6 +140,7 @@ struct mxn_dist {
     uint32_t store_count;
     uint64_t submissions, generations;
     uint32_t *next_slot;  // of each owner
+    uint32_t host_slots;
     int state;  // MXN_DIST_*
     bool is_opened;  // the thread has
     bool wants_exchange, has_exchanged, wants_bye, wants_close;  // what it was asked for
@@ -154,7 +160,8 @@ struct mxn_dist {
     uint64_t exchange_end_ns, end_ns;
 
     // The worker.
-    mxn_link *links;  // one an owner
+    mxn_link *links;  // one an owner, then one a worker of this host
+    uint32_t link_count;
     mxn_dist_op *barriers;  // that wait for their release
     mxn_dist_op *commands;
     mxn_dist_op *abandoned;  // told of a failure; pieces of them are on their way
@@ -212,6 +219,8 @@ int mxn__worker_init(mxn_dist *dist);
 void mxn__worker_fini(mxn_dist *dist);
 void mxn__worker_take(mxn_dist *dist, mxn_dist_op *op);  // one that was submitted
 void mxn__worker_finish(mxn_dist *dist, mxn_dist_op *op);  // all of its pieces are over
+// Flights for the parts from `first` on, queued on their links. MXP_ENOMEM.
+int mxn__worker_queue(mxn_dist *dist, mxn_dist_op *op, uint32_t first, uint32_t count);
 void mxn__worker_inited(mxn_dist *dist, mxn_dist_op *op);  // after the barrier of its key
 void mxn__worker_fail(mxn_dist *dist, const char *text);  // everything that is not over
 
@@ -220,6 +229,10 @@ int mxn__link_push(mxn_link *link, const mxn_turn_part *part);
 void mxn__link_pop(mxn_link *link);  // the first one; there is one
 
 // ---- dist_piece.c ------------------------------------------------------------------------------
+uint32_t mxn__piece_link(const mxn_dist *dist, const mxn_dist_op *op, uint32_t part);
+// Of a message of an op to this link: LOCAL, SUMMED. And the bytes of a part's value in it.
+uint16_t mxn__piece_flags(const mxn_dist *dist, const mxn_dist_op *op, uint32_t link);
+uint64_t mxn__piece_part_bytes(const mxn_dist_op *op, uint32_t part);
 bool mxn__worker_pump(mxn_dist *dist);
 void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
@@ -239,6 +252,10 @@ mxn_bucket *mxn__bucket_new(mxn_dist *dist, uint32_t peer, const mxn_wire *heade
 void mxn__bucket_send(mxn_bucket *bucket, mxn_link *link);  // is gone; `link` as in the struct
 void mxn__bucket_receive(mxn_bucket *bucket);  // hands its parts on when they are here; is gone
 void mxn__buckets_free(mxn_dist *dist);  // the transport is closed
+
+// ---- dist_host_sum.c ---------------------------------------------------------------------------
+int mxn__host_define(mxn_dist *dist, mxn_dist_key *key);  // the parts that this process sums
+void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op);  // one that forwards is over
 
 // ---- dist_control.c ----------------------------------------------------------------------------
 void mxn__control_begin(mxn_dist *dist,

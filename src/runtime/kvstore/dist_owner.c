@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/strbuf.h"
 #include "runtime/kvstore/dist_record.h"
+#include "runtime/kvstore/sums.h"
 
 // ---- lists -------------------------------------------------------------------------------------
 void mxn__list_add(mxn_arrival_list *list, mxn_arrival_of *arrival)
@@ -54,6 +55,7 @@ static mxn_arrival_of *new_arrival(mxn_dist *dist, uint32_t peer, const mxn_wire
         *made = (mxn_arrival_of){.dist = dist,
                                  .peer = peer,
                                  .worker = dist->transport->peers[peer].worker,
+                                 .by = dist->transport->peers[peer].worker,
                                  .header = *header,
                                  .older = owner->youngest};
         if (owner->youngest != NULL) {
@@ -92,6 +94,11 @@ static mxn_wire reply_to(const mxn_arrival_of *arrival)
     reply.dtype = arrival->header.dtype;
     reply.round = arrival->header.round;
     reply.priority = arrival->header.priority;
+    reply.flags = arrival->header.flags & MXN_WIRE_LOCAL;
+    if (arrival->part != NULL) {  // of a wide sum the request's were others
+        reply.dtype = (uint16_t)arrival->part->of.dtype;
+        reply.offset = arrival->part->offset + arrival->piece->offset;
+    }
     return reply;
 }
 
@@ -161,7 +168,7 @@ void mxn__owner_refuse(mxn_arrival_of *arrival, const char *text)
 {
     const size_t length = strlen(text);
     mxn_wire reply = reply_to(arrival);
-    reply.flags = MXN_WIRE_ERROR;
+    reply.flags |= MXN_WIRE_ERROR;
     reply.bytes = (uint32_t)(length < MXN_WIRE_INLINE_MAX ? length : MXN_WIRE_INLINE_MAX);
     mxn__dist_send(arrival->dist, arrival->peer, &reply, text);
     refuse_body(arrival);
@@ -187,6 +194,31 @@ static void take_init(mxn_arrival_of *arrival, const void *inlined)
     mxn__room_receive(arrival);
 }
 
+uint32_t mxn__owner_widening(const mxn_owner_part *part, const mxn_wire *header)
+{
+    const bool is_wide = (header->flags & MXN_WIRE_SUMMED) != 0 && mxn__sum_is_wide(part->of.dtype);
+    return is_wide ? sizeof(float) / sizeof(mxn_half) : 1;
+}
+
+static bool is_its_piece(const mxn_arrival_of *arrival)
+{
+    const mxn_wire *header = &arrival->header;
+    const uint32_t times = mxn__owner_widening(arrival->part, header);
+    return header->bytes == arrival->piece->bytes * times &&
+           header->dtype == (times > 1 ? MXN_FLOAT32 : (uint16_t)arrival->part->of.dtype) &&
+           header->offset == (arrival->part->offset + arrival->piece->offset) * times;
+}
+
+// Whether a push says of itself that it is a host's sum where the part is one of sums of hosts.
+static bool is_of_its_level(const mxn_arrival_of *arrival)
+{
+    const bool is_sum = (arrival->header.flags & MXN_WIRE_SUMMED) != 0;
+    const mxn_hosts *hosts = &arrival->dist->hosts;
+    return is_sum == mxn__owner_sums_hosts(arrival->part) &&
+           (!is_sum || (arrival->header.last < hosts->worker_count &&
+                        hosts->of[arrival->header.last] == arrival->from));
+}
+
 // Null: it is well.
 static const char *fault_of(const mxn_arrival_of *arrival, mxp_strbuf *text)
 {
@@ -199,15 +231,20 @@ static const char *fault_of(const mxn_arrival_of *arrival, mxp_strbuf *text)
                            arrival->dist->owner->refusal == NULL ? "" : " ",
                            arrival->dist->owner->refusal == NULL ? ""
                                                                  : arrival->dist->owner->refusal);
-    } else if (header->bytes != piece->bytes || header->dtype != (uint16_t)part->of.dtype ||
-               header->offset != part->offset + piece->offset) {
+    } else if (!is_its_piece(arrival)) {
         mxp__strbuf_printf(text,
                            "key '%s': %" PRIu32 " bytes of type %u at %" PRIu64
                            " are no piece of it, which has %" PRIu32
                            " bytes of type %d at %" PRIu64,
                            part->name, header->bytes, header->dtype, header->offset, piece->bytes,
                            part->of.dtype, part->offset + piece->offset);
-    } else if (is_push && (piece->arrivals[arrival->worker] != NULL ||
+    } else if (arrival->from == UINT32_MAX || (is_push && !is_of_its_level(arrival))) {
+        mxp__strbuf_printf(text,
+                           "key '%s': worker %" PRIu32
+                           " sums it in another way: MXNET_KVSTORE_LEVELS and MXNET_KVSTORE_HOSTS "
+                           "are the same in all processes",
+                           part->name, arrival->worker);
+    } else if (is_push && (piece->arrivals[arrival->from] != NULL ||
                            (!part->is_async && header->round != piece->round))) {
         mxp__strbuf_printf(
             text, "key '%s': round %" PRIu64 " of worker %" PRIu32 " comes in round %" PRIu64,
@@ -228,9 +265,11 @@ static void take_request(mxn_dist *dist, uint32_t peer, const mxn_wire *header, 
         mxn_dist_fail(dist, "an owner has no memory for what is pushed to it");
         return;
     }
-    arrival->piece = mxn__owner_find(dist->owner, header, &arrival->part);
+    arrival->piece = mxn__owner_find(dist, header, &arrival->part);
+    arrival->from = arrival->piece == NULL ? 0 : mxn__owner_place(arrival->part, arrival->worker);
     mxp_strbuf text = {0};
     const char *fault = fault_of(arrival, &text);
+    arrival->by = (header->flags & MXN_WIRE_SUMMED) != 0 ? header->last : arrival->worker;
     if (fault != NULL) {
         mxn__owner_refuse(arrival, fault);
     } else if (header->kind == MXN_WIRE_INIT) {
@@ -245,7 +284,9 @@ static void take_request(mxn_dist *dist, uint32_t peer, const mxn_wire *header, 
 
 void mxn__owner_handle(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined)
 {
-    if ((dist->transport->peers[peer].roles & MXN_ROLE_WORKER) == 0 || dist->owner == NULL) {
+    const bool is_owners = (dist->roles & MXN_ROLE_OWNER) != 0;
+    if ((dist->transport->peers[peer].roles & MXN_ROLE_WORKER) == 0 || dist->owner == NULL ||
+        (!is_owners && (header->flags & MXN_WIRE_LOCAL) == 0)) {
         mxn__dist_lose(dist, peer, "it asks an owner for what workers ask for");
         return;
     }
@@ -313,7 +354,8 @@ static void tell_stall(mxn_dist *dist, mxn_owner_part *part, uint64_t now_ns)
         return;
     }
     for (uint32_t i = 0; i < dist->worker_count; i++) {
-        if (part->here[i] < part->piece_count) {
+        const uint32_t place = mxn__owner_place(part, i);
+        if (place != UINT32_MAX && part->here[place] < part->piece_count) {
             missing[count++] = i;
         }
     }

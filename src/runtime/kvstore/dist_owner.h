@@ -10,7 +10,6 @@
 
 #include "runtime/kvstore/dist_node.h"
 
-typedef struct mxn_owner_part mxn_owner_part;
 typedef struct mxn_owner_piece mxn_owner_piece;
 typedef struct mxn_arrival_of mxn_arrival_of;
 typedef struct mxn_gather mxn_gather;
@@ -27,6 +26,8 @@ struct mxn_arrival_of {
     mxn_owner_part *part;
     mxn_owner_piece *piece;  // null: refused, its body is received and forgotten
     uint32_t peer, worker;
+    uint32_t from;  // place among those who push the part
+    uint32_t by;  // of a host's sum: the worker that arrived last there; else `worker`
     mxn_wire header;
     int state;  // MXN_ARRIVAL_*
     uint64_t age;  // number of its batch
@@ -60,7 +61,7 @@ struct mxn_owner_piece {
     uint32_t added;
     uint64_t round;
     mxn_batch batch;
-    mxn_arrival_of **arrivals;  // of the round, by worker
+    mxn_arrival_of **arrivals;  // of the round, by place
 };
 
 // A push of dist_async, piece by piece.
@@ -87,10 +88,11 @@ struct mxn_owner_part {
     float *wide;  // where narrow floats are summed; null before the first round
     mxn_owner_piece *pieces;
     mxn_arrival_of **arrivals;  // of all pieces
+    uint32_t pushers;  // workers; with two levels hosts, or the workers of this one
     // The round.
-    uint32_t *here;  // pieces that have come, by worker
+    uint32_t *here;  // pieces that have come, by place
     uint64_t *here_ns;  // when the last one of them came
-    uint32_t pieces_done, workers_here;
+    uint32_t pieces_done, pushers_here;
     uint32_t first, last;  // workers, by their last pieces
     bool updates;  // whether this round goes through the updater
     uint64_t first_ns, first_full_ns, last_ns, told_ns, first_ticks;
@@ -101,6 +103,15 @@ struct mxn_owner_part {
     mxn_gather *gathering;  // pushes of dist_async of which pieces are missing
     mxn_gather *due, *due_last;  // complete, in the order of their arrival
     mxn_arrival_list pulls;  // that wait for an update
+    // Of a part that is summed for this host: the value is that of its owner.
+    mxn_dist_key *host_key;  // null: this process is its owner
+    uint32_t host_index;  // of the part, within the key
+    int32_t priority;  // of who pushed last
+    mxn_dist_op *forward;  // the sum, or a question for the value, is on its way
+    bool has_value, wants_value;  // whether anybody has asked for it in this round
+    uint64_t value_round;  // of the value it has
+    uint64_t outer_wait_ns;  // for other hosts
+    uint32_t outer_last;
 };
 
 typedef struct mxn_owner_command {
@@ -156,9 +167,23 @@ bool mxn__replies_send(mxn_dist *dist);  // all that there are
 
 // ---- dist_owner_key.c --------------------------------------------------------------------------
 void mxn__owner_define(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
-mxn_owner_piece *mxn__owner_find(const mxn_owner *owner, const mxn_wire *header,
-                                 mxn_owner_part **part);
+mxn_owner_piece *mxn__owner_find(mxn_dist *dist, const mxn_wire *header, mxn_owner_part **part);
+// Who pushes it: the place of a worker, UINT32_MAX if it is none of them; and whether they are
+// hosts.
+uint32_t mxn__owner_place(const mxn_owner_part *part, uint32_t worker);
+bool mxn__owner_sums_hosts(const mxn_owner_part *part);
+// By how much the bytes of a message are more than those of its piece: sums of narrow floats are
+// float32.
+uint32_t mxn__owner_widening(const mxn_owner_part *part, const mxn_wire *header);
+// What this process sums for its host. MXP_ENOMEM.
+int mxn__owner_add_host_part(mxn_dist *dist, mxn_dist_key *key, uint32_t index);
 void mxn__owner_free_part(mxn_owner_part *part);
+
+// ---- dist_host_sum.c ---------------------------------------------------------------------------
+void mxn__host_free(mxn_dist_op *op);  // null does nothing
+void mxn__host_forward(mxn_owner_part *part);  // the sum is made; readers are gone
+bool mxn__host_has(const mxn_owner_part *part, uint64_t round);  // the value after that round
+void mxn__host_ask(mxn_owner_part *part);  // for what `pulls` wait, if nothing is on its way
 
 // ---- dist_owner_room.c -------------------------------------------------------------------------
 // A body that is to be received to `into`; then `arrived` is called.

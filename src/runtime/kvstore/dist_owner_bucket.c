@@ -10,9 +10,9 @@
 void mxn__owner_handle_part(mxn_dist *dist, uint32_t peer, mxn_wire *header, const void *value)
 {
     mxn_owner_part *part = NULL;
-    const mxn_owner_piece *piece = mxn__owner_find(dist->owner, header, &part);
+    const mxn_owner_piece *piece = mxn__owner_find(dist, header, &part);
     if (piece != NULL) {
-        header->offset = part->offset + piece->offset;
+        header->offset = (part->offset + piece->offset) * mxn__owner_widening(part, header);
         header->round =
             part->is_async ? header->round : mxn__part_round(piece->round, header->round);
     }
@@ -35,7 +35,7 @@ void mxn__replies_add(mxn_arrival_of *arrival, const mxn_wire *reply)
 
 static uint32_t share_of(const mxn_arrival_of *arrival)
 {
-    return mxn__part_head_bytes(MXN_WIRE_REPLIES) +
+    return mxn__part_head_bytes(MXN_WIRE_REPLIES, 0) +
            mxn__part_value_bytes(MXN_WIRE_REPLY, arrival->header.bytes);
 }
 
@@ -64,7 +64,7 @@ static void send_bucket(mxn_dist *dist, uint32_t worker, const mxn_wire *header,
         mxn_arrival_of *at = mxn__list_take(list);
         if (bucket != NULL) {
             mxn_wire reply = at->header;
-            reply.flags = 0;
+            reply.flags &= MXN_WIRE_LOCAL;
             mxn__record_reply(at, &reply);  // now, so that flows of a message follow one another
             mxn__parts_put(&writer, &reply,
                            at->part->values[at->piece->current] + at->piece->offset);
@@ -86,13 +86,15 @@ static void send_some(mxn_dist *dist, uint32_t worker)
     const mxn_arrival_of *at = dist->owner->replies[worker].first;
     mxn_wire header = mxn__wire(MXN_WIRE_REPLIES);
     header.store = at->header.store;
+    header.flags = at->header.flags & MXN_WIRE_LOCAL;
     uint32_t count = 0;
     do {
         header.bytes += share_of(at);
         count++;
         at = at->next;
     } while (at != NULL && header.bytes + share_of(at) <= dist->config.bucket_bytes &&
-             at->header.store == header.store);
+             at->header.store == header.store &&
+             (at->header.flags & MXN_WIRE_LOCAL) == header.flags);
     send_bucket(dist, worker, &header, count);
 }
 

@@ -50,13 +50,13 @@ static void fill_pieces(mxn_owner_part *part, uint64_t piece_bytes)
         part->pieces[i] =
             (mxn_owner_piece){.offset = offset,
                               .bytes = (uint32_t)(left < piece_bytes ? left : piece_bytes),
-                              .arrivals = part->arrivals + i * (size_t)part->dist->worker_count};
+                              .arrivals = part->arrivals + i * (size_t)part->pushers};
     }
 }
 
 static int allocate(mxn_owner_part *part)
 {
-    const uint32_t workers = part->dist->worker_count;
+    const uint32_t workers = part->pushers;
     part->pieces = mxp__alloc(part->piece_count * sizeof *part->pieces);
     part->arrivals = mxp__alloc(part->piece_count * (size_t)workers * sizeof *part->arrivals);
     part->here = mxp__alloc(workers * sizeof *part->here);
@@ -84,6 +84,9 @@ static int new_part(mxn_dist *dist, const mxn_wire *header, const mxn_definition
         .name = mxp__strdup(definition->name),
         .is_async = (header->flags & MXN_WIRE_ASYNC) != 0,
         .slot = header->slot,
+        .pushers = (header->flags & MXN_WIRE_LOCAL) != 0   ? dist->hosts.local_count
+                   : (header->flags & MXN_WIRE_ASYNC) != 0 ? dist->worker_count
+                                                           : dist->hosts.count,
         .piece_count =
             header->round == 0 ? 1 : (uint32_t)((header->round + piece_bytes - 1) / piece_bytes),
         .offset = header->offset,
@@ -158,9 +161,71 @@ void mxn__owner_define(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
     }
 }
 
-mxn_owner_piece *mxn__owner_find(const mxn_owner *owner, const mxn_wire *header,
-                                 mxn_owner_part **part)
+// ---- with two levels ---------------------------------------------------------------------------
+int mxn__owner_add_host_part(mxn_dist *dist, mxn_dist_key *key, uint32_t index)
 {
+    mxn_key_part *of = &key->parts[index];
+    mxn_owner_part *part = NULL;
+    mxn_definition definition;
+    mxn_wire header = mxn__wire(MXN_WIRE_KEY);
+    header.flags = MXN_WIRE_LOCAL;
+    header.key = key->number;
+    header.store = key->store;
+    header.dtype = (uint16_t)key->dtype;
+    header.slot = of->host_slot;
+    header.offset = of->offset;
+    header.round = of->bytes;
+    header.wait_ns = dist->config.piece_bytes;
+    mxn_shape_copy(&definition.shape, &key->shape);
+    strcpy(definition.name, key->name);
+    int error = new_part(dist, &header, &definition, &part);
+    if (error != MXP_OK) {
+        return error;
+    }
+    part->host_key = key;
+    part->host_index = index;
+    part->next = dist->owner->parts;
+    dist->owner->parts = part;
+    dist->owner->stored_bytes += 2 * part->bytes;
+    of->host_part = part;
+    return MXP_OK;
+}
+
+uint32_t mxn__owner_place(const mxn_owner_part *part, uint32_t worker)
+{
+    const mxn_hosts *hosts = &part->dist->hosts;
+    return part->host_key != NULL ? mxn__hosts_local(hosts, worker)
+           : part->is_async       ? worker
+                                  : hosts->of[worker];
+}
+
+bool mxn__owner_sums_hosts(const mxn_owner_part *part)
+{
+    return part->dist->hosts.are_two_levels && part->host_key == NULL && !part->is_async;
+}
+
+static mxn_owner_piece *find_host_piece(mxn_dist *dist, const mxn_wire *header,
+                                        mxn_owner_part **part)
+{
+    const mxn_dist_key *key = mxn__dist_find(dist, header->store, header->key);
+    *part = NULL;
+    for (uint32_t i = 0; key != NULL && i < key->part_count; i++) {
+        const mxn_key_part *of = &key->parts[i];
+        if (of->host_part != NULL && header->slot >= of->host_slot &&
+            header->slot - of->host_slot < of->pieces) {
+            *part = of->host_part;
+            return &of->host_part->pieces[header->slot - of->host_slot];
+        }
+    }
+    return NULL;
+}
+
+mxn_owner_piece *mxn__owner_find(mxn_dist *dist, const mxn_wire *header, mxn_owner_part **part)
+{
+    const mxn_owner *owner = dist->owner;
+    if ((header->flags & MXN_WIRE_LOCAL) != 0) {
+        return find_host_piece(dist, header, part);
+    }
     *part = header->slot < owner->slot_count ? owner->slot_parts[header->slot] : NULL;
     if (*part == NULL || (*part)->of.key != header->key || (*part)->of.store != header->store) {
         *part = NULL;
@@ -174,7 +239,8 @@ void mxn__owner_free_part(mxn_owner_part *part)
     if (part == NULL) {
         return;
     }
-    const uint32_t workers = part->dist->worker_count;
+    const uint32_t workers = part->pushers;
+    mxn__host_free(part->forward);
     if (part->pieces != NULL) {
         mxn__round_free(part);
     }

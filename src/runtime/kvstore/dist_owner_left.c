@@ -6,11 +6,13 @@
 
 #include "runtime/kvstore/dist_owner.h"
 
-// Whether all that this worker can push of what is under way is there.
-static bool has_pushed(const mxn_owner_part *part, uint32_t worker)
+// Whether all that this worker, or its host, can push of what is under way is there. A worker
+// leaves when what it has pushed is over: so a round in which its host's sum is missing is one
+// without it.
+static bool has_pushed(const mxn_owner_part *part, uint32_t place)
 {
     for (uint32_t i = 0; i < part->piece_count; i++) {
-        if (part->pieces[i].arrivals[worker] == NULL) {
+        if (part->pieces[i].arrivals[place] == NULL) {
             return false;
         }
     }
@@ -20,11 +22,11 @@ static bool has_pushed(const mxn_owner_part *part, uint32_t worker)
 // Somebody who has begun a round; the number of workers: nobody has.
 static uint32_t who_waits(const mxn_owner_part *part)
 {
-    uint32_t worker = 0;
-    while (worker < part->dist->worker_count && part->pieces[0].arrivals[worker] == NULL) {
-        worker++;
+    uint32_t place = 0;
+    while (place < part->pushers && part->pieces[0].arrivals[place] == NULL) {
+        place++;
     }
-    return worker;
+    return place < part->pushers ? part->pieces[0].arrivals[place]->by : part->dist->worker_count;
 }
 
 void mxn__owner_check_left(mxn_owner_part *part)
@@ -35,7 +37,8 @@ void mxn__owner_check_left(mxn_owner_part *part)
     }
     const uint32_t waits = who_waits(part);
     for (uint32_t i = 0; waits < dist->worker_count && i < dist->worker_count; i++) {
-        if (dist->has_left[i] && !has_pushed(part, i)) {
+        const uint32_t place = mxn__owner_place(part, i);
+        if (dist->has_left[i] && place != UINT32_MAX && !has_pushed(part, place)) {
             char text[256];
             snprintf(text, sizeof text,
                      "worker %" PRIu32 " has ended without a push of key '%.120s', round %" PRIu64

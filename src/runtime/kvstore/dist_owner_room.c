@@ -124,6 +124,7 @@ void mxn__room_receive(mxn_arrival_of *arrival)
 static void grant(mxn_arrival_of *arrival)
 {
     mxn_wire header = mxn__wire(MXN_WIRE_GRANT);
+    header.flags = arrival->header.flags & MXN_WIRE_LOCAL;
     header.key = arrival->header.key;
     header.slot = arrival->header.slot;
     header.store = arrival->header.store;

@@ -45,9 +45,10 @@ static const mxn_arrival_of *last_of(const mxn_owner_piece *piece, uint32_t work
 static void answer_piece(mxn_owner_part *part, mxn_owner_piece *piece, bool whole,
                          const char *error)
 {
-    const uint32_t workers = part->dist->worker_count;
+    const uint32_t workers = part->pushers;
     const mxn_arrival_of *last = last_of(piece, workers);
-    const uint32_t last_worker = whole ? part->last : last->worker;
+    const bool is_outer = part->outer_wait_ns > 0;  // another host came after this one
+    const uint32_t last_worker = is_outer ? part->outer_last : whole ? part->last : last->by;
     const uint64_t last_ns = whole ? part->last_ns : last->here_ns;
     for (uint32_t i = 0; i < workers; i++) {
         mxn_arrival_of *arrival = piece->arrivals[i];
@@ -56,7 +57,7 @@ static void answer_piece(mxn_owner_part *part, mxn_owner_piece *piece, bool whol
         if (error != NULL) {
             mxn__owner_refuse(arrival, error);
         } else {
-            mxn__owner_reply(arrival, last_worker, last_ns - here_ns);
+            mxn__owner_reply(arrival, last_worker, last_ns - here_ns + part->outer_wait_ns);
         }
     }
     piece->added = 0;
@@ -66,8 +67,9 @@ static void answer_piece(mxn_owner_part *part, mxn_owner_piece *piece, bool whol
 static void end_round(mxn_owner_part *part)
 {
     mxn__record_round(part);
-    memset(part->here, 0, part->dist->worker_count * sizeof *part->here);
-    part->pieces_done = part->workers_here = 0;
+    memset(part->here, 0, part->pushers * sizeof *part->here);
+    part->pieces_done = part->pushers_here = 0;
+    part->outer_wait_ns = 0;
     part->first_ns = part->told_ns = 0;
     part->copy_ticks = part->add_ticks = 0;
 }
@@ -76,7 +78,7 @@ static void end_piece(mxn_owner_part *part, mxn_owner_piece *piece)
 {
     const int dtype = part->of.dtype;
     const size_t count = piece->bytes / mxn_dtype_size(dtype);
-    if (mxn__sum_is_wide(dtype)) {
+    if (mxn__sum_is_wide(dtype) && part->host_key == NULL) {
         mxn__sum_round(dtype, sum_value(part, piece),
                        part->wide + piece->offset / mxn_dtype_size(dtype), count);
     }
@@ -97,6 +99,7 @@ static void end_piece(mxn_owner_part *part, mxn_owner_piece *piece)
 static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *arrival)
 {
     const int dtype = part->of.dtype;
+    const int given = arrival->header.dtype;  // a host's sum of narrow floats is wide
     const size_t count = piece->bytes / mxn_dtype_size(dtype);
     const uint64_t begin_ticks = mxp_ticks();
     void *sum = mxn__sum_is_wide(dtype)
@@ -105,12 +108,12 @@ static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *ar
     if (arrival->held == NULL) {
         assert(piece->added == 0 || count == 0);  // it is where the sum is
     } else if (piece->added == 0) {
-        mxn__sum_begin(dtype, sum, arrival->held->data, count);
+        mxn__sum_begin(given, sum, arrival->held->data, count);
     } else {
-        mxn__sum_add(dtype, sum, arrival->held->data, count);
+        mxn__sum_add(given, sum, arrival->held->data, count);
     }
     if (arrival->held != NULL) {
-        part->dist->owner->held_bytes -= piece->bytes;
+        part->dist->owner->held_bytes -= arrival->header.bytes;
         mxn__pool_give(&part->dist->pool, arrival->held);
         arrival->held = NULL;
     }
@@ -125,15 +128,16 @@ static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *ar
 
 static void note_arrival(mxn_owner_part *part, mxn_arrival_of *arrival)
 {
-    part->here_ns[arrival->worker] = arrival->here_ns;
-    if (++part->here[arrival->worker] < part->piece_count) {
+    part->here_ns[arrival->from] = arrival->here_ns;
+    if (++part->here[arrival->from] < part->piece_count) {
         return;
     }
-    if (part->workers_here++ == 0) {
-        part->first = arrival->worker;
+    if (part->pushers_here++ == 0) {
+        part->first = arrival->by;
         part->first_full_ns = arrival->here_ns;
     }
-    part->last = arrival->worker;
+    part->last = arrival->by;
+    part->priority = arrival->header.priority;
     part->last_ns = arrival->here_ns;
 }
 
@@ -141,9 +145,10 @@ static void here_sync(mxn_arrival_of *arrival)
 {
     mxn_owner_part *part = arrival->part;
     mxn_owner_piece *piece = arrival->piece;
-    const uint32_t workers = part->dist->worker_count;
+    const uint32_t workers = part->pushers;
     note_arrival(part, arrival);
-    part->dist->owner->held_bytes += arrival->held != NULL ? piece->bytes : 0;
+    part->wants_value |= arrival->header.kind == MXN_WIRE_PUSHPULL;
+    part->dist->owner->held_bytes += arrival->held != NULL ? arrival->header.bytes : 0;
     part->dist->owner->pieces_waiting++;
     if (part->dist->config.sum_by_arrival) {
         add(part, piece, arrival);
@@ -250,10 +255,20 @@ static mxn_dist_request *new_request(mxn_owner_part *part)
 bool mxn__round_updates(mxn_owner_part *part)
 {
     mxn_dist *dist = part->dist;
+    if (part->host_key != NULL) {
+        mxn__host_ask(part);
+    }
     const bool is_due = part->is_async ? part->due != NULL
                                        : part->updates && part->pieces_done == part->piece_count;
     if (!is_due || part->is_updating || part->readers > 0 || dist->has_failed_all) {
         return false;
+    }
+    if (part->host_key != NULL) {
+        part->is_updating = part->forward == NULL;
+        if (part->is_updating) {
+            mxn__host_forward(part);
+        }
+        return part->is_updating;
     }
     mxn_dist_request *request = new_request(part);
     if (request == NULL) {
@@ -298,8 +313,14 @@ void mxn__round_updated(mxn_owner_part *part, int error, const char *text)
         }
         end_round(part);
     }
-    for (mxn_arrival_of *at; (at = mxn__list_take(&part->pulls)) != NULL;) {
-        mxn__owner_reply(at, at->worker, 0);
+    mxn_arrival_list waiting = part->pulls;
+    part->pulls = (mxn_arrival_list){0};
+    for (mxn_arrival_of *at; (at = mxn__list_take(&waiting)) != NULL;) {
+        if (part->host_key != NULL) {
+            mxn__round_pull(at);
+        } else {
+            mxn__owner_reply(at, at->worker, 0);
+        }
     }
     mxn__round_updates(part);
 }
@@ -327,11 +348,11 @@ static bool begin_round(mxn_owner_part *part)
     }
     part->first_ns = mxp__os_monotonic_ns();
     part->first_ticks = mxp_ticks();
-    part->updates = has_updater(part->dist, part->of.store);
+    part->updates = part->host_key != NULL || has_updater(part->dist, part->of.store);
     return true;
 }
 
-// The value of rank 0 goes straight to where the sum is made, the others' are held.
+// The value of the first rank goes straight to where the sum is made, the others' are held.
 static void push_sync(mxn_arrival_of *arrival, const void *inlined)
 {
     mxn_owner_part *part = arrival->part;
@@ -339,23 +360,23 @@ static void push_sync(mxn_arrival_of *arrival, const void *inlined)
     if (part->first_ns == 0 && !begin_round(part)) {
         return;
     }
-    piece->arrivals[arrival->worker] = arrival;
+    piece->arrivals[arrival->from] = arrival;
     mxn__owner_check_left(part);
-    const bool is_first = arrival->worker == 0 && !part->dist->config.sum_by_arrival &&
+    const bool is_first = arrival->from == 0 && !part->dist->config.sum_by_arrival &&
                           !mxn__sum_is_wide(part->of.dtype);
     if (mxn__wire_has_body(&arrival->header)) {
         arrival->into = is_first ? sum_value(part, piece) : NULL;
-        mxn__room_want(arrival, &piece->batch, part->dist->worker_count,
-                       (uint64_t)piece->bytes * part->dist->worker_count);
+        mxn__room_want(arrival, &piece->batch, part->pushers,
+                       (uint64_t)arrival->header.bytes * part->pushers);
         return;
     }
     if (piece->bytes > 0) {
-        arrival->held = mxn__pool_take(&part->dist->pool, piece->bytes);
+        arrival->held = mxn__pool_take(&part->dist->pool, arrival->header.bytes);
         if (arrival->held == NULL) {
             mxn_dist_fail(part->dist, "an owner has no memory for what is pushed to it");
             return;
         }
-        memcpy(arrival->held->data, inlined, piece->bytes);
+        memcpy(arrival->held->data, inlined, arrival->header.bytes);
     }
     mxn__round_here(arrival);
 }
@@ -378,8 +399,13 @@ void mxn__round_push(mxn_arrival_of *arrival, const void *inlined)
 void mxn__round_pull(mxn_arrival_of *arrival)
 {
     mxn_owner_part *part = arrival->part;
-    if (part->is_updating || part->due != NULL) {
+    const bool is_hosts = part->host_key != NULL;
+    if (part->is_updating || part->due != NULL ||
+        (is_hosts && !mxn__host_has(part, arrival->header.round))) {
         mxn__list_add(&part->pulls, arrival);
+        if (is_hosts) {
+            mxn__host_ask(part);
+        }
     } else {
         mxn__owner_reply(arrival, arrival->worker, 0);
     }

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "runtime/kvstore/dist_node.h"
 #include "runtime/kvstore/dist_record.h"
+#include "runtime/kvstore/sums.h"
 
 static bool carries_value(const mxn_dist_op *op)
 {
@@ -32,6 +33,49 @@ static int wire_kind(const mxn_dist_op *op)
     return kinds[op->of.kind];
 }
 
+// ---- where they go -----------------------------------------------------------------------------
+// With two levels what is summed goes to who sums it for the host, and from there to its owner.
+uint32_t mxn__piece_link(const mxn_dist *dist, const mxn_dist_op *op, uint32_t part)
+{
+    const mxn_dist_key *key = op->key;
+    const bool is_direct = !dist->hosts.are_two_levels || op->of.kind == MXN_DIST_INIT ||
+                           op->forwards != NULL || dist->stores[key->store].is_async;
+    return is_direct ? key->parts[part].owner : dist->owner_count + key->parts[part].summer;
+}
+
+uint16_t mxn__piece_flags(const mxn_dist *dist, const mxn_dist_op *op, uint32_t link)
+{
+    return link >= dist->owner_count                   ? MXN_WIRE_LOCAL
+           : op->forwards != NULL && carries_value(op) ? MXN_WIRE_SUMMED
+                                                       : 0;
+}
+
+// Sums of narrow floats go on in float32, because they are rounded once.
+static bool is_wide(const mxn_dist_op *op)
+{
+    return op->forwards != NULL && carries_value(op) && mxn__sum_is_wide(op->key->dtype);
+}
+
+uint64_t mxn__piece_part_bytes(const mxn_dist_op *op, uint32_t part)
+{
+    return op->key->parts[part].bytes * (is_wide(op) ? sizeof(float) / sizeof(mxn_half) : 1);
+}
+
+// Where a piece's value is within what an operation has: all of a key, or a part that it forwards.
+static uint64_t place_of(const mxn_dist *dist, const mxn_flight *flight)
+{
+    const mxn_key_part *part = &flight->op->key->parts[flight->part];
+    return mxn__piece_offset(part, dist->config.piece_bytes, flight->piece) -
+           (flight->op->forwards == NULL ? 0 : part->offset);
+}
+
+static const void *value_of(const mxn_dist *dist, const mxn_flight *flight)
+{
+    const uint64_t place = place_of(dist, flight);
+    return (const char *)flight->op->of.in +
+           (is_wide(flight->op) ? place * sizeof(float) / sizeof(mxn_half) : place);
+}
+
 // ---- the end of pieces -------------------------------------------------------------------------
 // Something that a piece has waited for has come.
 static void came(mxn_dist *dist, mxn_flight *flight, uint32_t what)
@@ -41,7 +85,7 @@ static void came(mxn_dist *dist, mxn_flight *flight, uint32_t what)
     flight->awaits &= ~what;
     if ((what & MXN_AWAITS_SEND) != 0 && flight->in_window) {
         flight->in_window = false;
-        dist->links[flight->owner].bodies--;
+        dist->links[flight->link].bodies--;
     }
     if (flight->awaits != 0) {
         return;
@@ -57,7 +101,7 @@ static void send_is_done(mxn_ticket *ticket, int error)
     mxn_flight *flight = ticket->context;
     mxn_dist *dist = flight->op->dist;
     if (error != MXP_OK && !dist->has_failed_all) {
-        mxn__dist_lose(dist, dist->links[flight->owner].peer, "a value could not be sent to it");
+        mxn__dist_lose(dist, dist->links[flight->link].peer, "a value could not be sent to it");
     }
     mxn__record_sent(dist, flight);
     came(dist, flight, MXN_AWAITS_SEND);
@@ -81,19 +125,41 @@ static mxn_wire header_of(const mxn_dist *dist, const mxn_flight *flight)
     mxn_wire header = mxn__wire(wire_kind(op));
     header.flags = flight->piece + 1 == part->pieces ? MXN_WIRE_LAST : 0;
     header.key = op->key->number;
-    header.slot = part->slot + flight->piece;
+    header.flags |= mxn__piece_flags(dist, op, flight->link);
+    header.slot =
+        ((header.flags & MXN_WIRE_LOCAL) != 0 ? part->host_slot : part->slot) + flight->piece;
     header.offset = mxn__piece_offset(part, dist->config.piece_bytes, flight->piece);
     header.bytes = mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece);
     header.store = op->key->store;
     header.dtype = (uint16_t)op->key->dtype;
     header.round = op->round;
     header.priority = op->of.priority;
+    header.last = op->last;
+    if (is_wide(op)) {
+        header.dtype = MXN_FLOAT32;
+        header.bytes *= sizeof(float) / sizeof(mxn_half);
+        header.offset *= sizeof(float) / sizeof(mxn_half);
+    }
     return header;
+}
+
+static uint32_t plain_bytes(const mxn_dist *dist, const mxn_flight *flight)
+{
+    return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
+                            flight->piece);
+}
+
+static mxn_flight *flight_of(const mxn_turn_part *of)
+{
+    const mxn_dist_op *op = of->op;
+    const uint32_t first = op->flights[0].part;
+    return &op->flights[op->key->parts[of->part].before - op->key->parts[first].before + of->next];
 }
 
 static bool is_long(const mxn_dist *dist, const mxn_turn_part *of)
 {
-    return mxn__piece_bytes(&of->op->key->parts[of->part], dist->config.piece_bytes, of->next) >
+    const uint64_t bytes = plain_bytes(dist, flight_of(of));
+    return (is_wide(of->op) ? bytes * sizeof(float) / sizeof(mxn_half) : bytes) >
            MXN_WIRE_INLINE_MAX;
 }
 
@@ -112,10 +178,11 @@ static void post_reply(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
 {
     mxn_wire reply = *header;
     reply.kind = MXN_WIRE_REPLY;
+    reply.bytes = plain_bytes(dist, flight);
     flight->awaits |= MXN_AWAITS_BODY;
     flight->received = (mxn_ticket){.done = body_is_done, .context = flight};
-    if (dist->transport->ops->receive(dist->transport, dist->links[flight->owner].peer, &reply,
-                                      (char *)flight->op->of.out + header->offset,
+    if (dist->transport->ops->receive(dist->transport, dist->links[flight->link].peer, &reply,
+                                      (char *)flight->op->of.out + place_of(dist, flight),
                                       &flight->received) != MXP_OK) {
         flight->awaits &= ~(uint32_t)MXN_AWAITS_BODY;
         mxn__dist_op_fail(flight->op, MXP_ENOMEM, "a receive could not be posted");
@@ -125,8 +192,8 @@ static void post_reply(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
 static void send_value(mxn_dist *dist, mxn_flight *flight, const mxn_wire *header, bool is_alone)
 {
     const mxn_transport_ops *ops = dist->transport->ops;
-    mxn_link *link = &dist->links[flight->owner];
-    const void *value = (const char *)flight->op->of.in + header->offset;
+    mxn_link *link = &dist->links[flight->link];
+    const void *value = value_of(dist, flight);
     flight->sent = (mxn_ticket){.done = send_is_done, .context = flight};
     flight->awaits |= MXN_AWAITS_SEND;
     flight->in_window = true;
@@ -141,19 +208,14 @@ static void send_value(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
     }
 }
 
-static mxn_flight *flight_of(const mxn_turn_part *of)
-{
-    return &of->op->flights[of->op->key->parts[of->part].before + of->next];
-}
-
 mxn_wire mxn__piece_begin(mxn_dist *dist, const mxn_turn_part *of, const void **value)
 {
     mxn_flight *flight = flight_of(of);
     flight->awaits = MXN_AWAITS_REPLY;
     mxn_wire header = header_of(dist, flight);
     mxn__record_begin(dist, flight, &header);
-    dist->links[flight->owner].pulls += !carries_value(of->op);
-    *value = carries_value(of->op) ? (const char *)of->op->of.in + header.offset : NULL;
+    dist->links[flight->link].pulls += !carries_value(of->op);
+    *value = carries_value(of->op) ? value_of(dist, flight) : NULL;
     return header;
 }
 
@@ -166,12 +228,12 @@ void mxn__piece_send(mxn_dist *dist, const mxn_turn_part *of)
 {
     mxn_dist_op *op = of->op;
     mxn_flight *flight = flight_of(of);
-    mxn_link *link = &dist->links[flight->owner];
+    mxn_link *link = &dist->links[flight->link];
     const bool carries = carries_value(op), body = carries && is_long(dist, of);
     flight->awaits = MXN_AWAITS_REPLY;
     mxn_wire header = header_of(dist, flight);
     mxn__record_begin(dist, flight, &header);
-    if (wants_value(op) && header.bytes > MXN_WIRE_INLINE_MAX) {
+    if (wants_value(op) && plain_bytes(dist, flight) > MXN_WIRE_INLINE_MAX) {
         post_reply(dist, flight, &header);
     }
     if (body && dist->config.owner_held_bytes == 0) {
@@ -185,8 +247,7 @@ void mxn__piece_send(mxn_dist *dist, const mxn_turn_part *of)
         return;
     }
     link->pulls += !carries;
-    mxn__dist_send(dist, link->peer, &header,
-                   carries ? (const char *)op->of.in + header.offset : NULL);
+    mxn__dist_send(dist, link->peer, &header, carries ? value_of(dist, flight) : NULL);
     mxn__record_sent(dist, flight);
 }
 
@@ -213,7 +274,7 @@ static bool pump_link(mxn_dist *dist, mxn_link *link)
 bool mxn__worker_pump(mxn_dist *dist)
 {
     bool any = false;
-    for (uint32_t i = 0; i < dist->owner_count && !dist->has_failed_all; i++) {
+    for (uint32_t i = 0; i < dist->link_count && !dist->has_failed_all; i++) {
         any |= pump_link(dist, &dist->links[i]);
     }
     return any;
@@ -224,15 +285,22 @@ bool mxn__worker_pump(mxn_dist *dist)
 static mxn_flight *find_flight(mxn_dist *dist, uint32_t peer, const mxn_wire *header)
 {
     const mxn_dist_key *key = mxn__dist_find(dist, header->store, header->key);
-    mxn_dist_op *op = key == NULL ? NULL : key->first;
-    if (op == NULL || op->flights == NULL || (uint32_t)op->round != (uint32_t)header->round) {
+    const bool is_local = (header->flags & MXN_WIRE_LOCAL) != 0;
+    if (key == NULL || (is_local && !dist->hosts.are_two_levels)) {
         return NULL;
     }
     for (uint32_t i = 0; i < key->part_count; i++) {
         const mxn_key_part *part = &key->parts[i];
-        if (dist->links[part->owner].peer == peer && header->slot >= part->slot &&
-            header->slot - part->slot < part->pieces) {
-            return &op->flights[part->before + header->slot - part->slot];
+        const uint32_t slot = is_local ? part->host_slot : part->slot;
+        const mxn_link *link =
+            &dist->links[is_local ? dist->owner_count + part->summer : part->owner];
+        mxn_dist_op *op = !is_local && part->forward != NULL ? part->forward : key->first;
+        if (link->peer == peer && header->slot >= slot && header->slot - slot < part->pieces) {
+            const mxn_turn_part of = {.op = op, .part = i, .next = header->slot - slot};
+            const bool is_its = op != NULL && op->flights != NULL &&
+                                (uint32_t)op->round == (uint32_t)header->round &&
+                                mxn__piece_link(dist, op, i) == (uint32_t)(link - dist->links);
+            return is_its ? flight_of(&of) : NULL;
         }
     }
     return NULL;
@@ -268,23 +336,19 @@ void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
         return;
     }
     mxn_dist_op *op = flight->op;
-    const mxn_key_part *part = &op->key->parts[flight->part];
-    const uint32_t wanted =
-        wants_value(op) ? mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece) : 0;
+    const uint32_t wanted = wants_value(op) ? plain_bytes(dist, flight) : 0;
     if ((header->flags & MXN_WIRE_ERROR) != 0) {
         take_error(dist, flight, header, inlined);
     } else if (header->bytes != wanted) {
         mxn__dist_lose(dist, peer, "its reply has another length than what was asked");
         return;
     } else if (!mxn__wire_has_body(header) && wanted > 0) {
-        memcpy((char *)op->of.out +
-                   mxn__piece_offset(part, dist->config.piece_bytes, flight->piece),
-               inlined, wanted);
+        memcpy((char *)op->of.out + place_of(dist, flight), inlined, wanted);
     }
     flight->reply_flow = header->flow;
     flight->reply_ticks = mxp_ticks();
     note_wait(op, header);
-    dist->links[flight->owner].pulls -= op->of.kind == MXN_DIST_PULL;
+    dist->links[flight->link].pulls -= op->of.kind == MXN_DIST_PULL;
     came(dist, flight, MXN_AWAITS_REPLY);
 }
 

@@ -187,7 +187,7 @@ static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *fligh
     const mxn_dist_op *op = flight->op;
     const mxn_key_part *part = &op->key->parts[flight->part];
     const mxp_arg args[] = {
-        peer_arg(dist, dist->links[flight->owner].peer, true),
+        peer_arg(dist, dist->links[flight->link].peer, flight->link < dist->owner_count),
         mxp_name_arg(name_key(), string_of(op->key->name)),
         mxp_u64(name_offset(), mxn__piece_offset(part, dist->config.piece_bytes, flight->piece)),
         mxp_u64(name_bytes(), mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece)),
@@ -293,7 +293,7 @@ static void emit_operator(mxp_atomic_u32 *cache, const char *text, uint64_t tick
 static void emit_round(const mxn_owner_part *part, uint64_t begin_ticks, uint64_t round,
                        uint32_t first, uint32_t last, uint64_t spread_ns)
 {
-    static mxp_atomic_u32 cache;
+    static mxp_atomic_u32 cache, host_cache;
     const mxp_arg args[] = {
         mxp_name_arg(name_key(), string_of(part->name)),
         mxp_u64(name_round(), round),
@@ -302,8 +302,9 @@ static void emit_round(const mxn_owner_part *part, uint64_t begin_ticks, uint64_
         mxp_u64(name_spread_ns(), spread_ns),
         mxp_u64(name_bytes(), part->bytes),
     };
-    emit(async_name(&cache, "KVStore round"), name_communication(), begin_ticks, mxp_ticks(), args,
-         sizeof args / sizeof *args);
+    const mxp_name name = part->host_key == NULL ? async_name(&cache, "KVStore round")
+                                                 : async_name(&host_cache, "KVStore host round");
+    emit(name, name_communication(), begin_ticks, mxp_ticks(), args, sizeof args / sizeof *args);
 }
 
 void mxn__record_round(mxn_owner_part *part)
@@ -312,7 +313,7 @@ void mxn__record_round(mxn_owner_part *part)
     if (!records(part->dist) || part->first_ticks == 0) {
         return;
     }
-    const uint32_t others = part->dist->worker_count - 1;
+    const uint32_t others = part->pushers - 1;
     emit_operator(&copy, "CopyCPU2CPU", part->copy_ticks, part->sum_end_ticks - part->add_ticks,
                   2 * (float)part->bytes);
     if (others > 0) {

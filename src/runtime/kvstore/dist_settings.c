@@ -98,6 +98,18 @@ int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail)
     return error;
 }
 
+// What it names is checked when the number of workers is known.
+static int read_hosts(mxn_dist_config *config)
+{
+    const char *text = mxp__setting_text("MXNET_KVSTORE_HOSTS");
+    if (text != NULL && strlen(text) >= sizeof config->hosts) {
+        return mxp__fail(MXP_EVALUE, "MXNET_KVSTORE_HOSTS has %zu characters, at most %zu",
+                         strlen(text), sizeof config->hosts - 1);
+    }
+    strncpy(config->hosts, text == NULL ? "" : text, sizeof config->hosts - 1);
+    return MXP_OK;
+}
+
 int mxn_dist_config_read(mxn_dist_config *config)
 {
     *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true};
@@ -107,9 +119,8 @@ int mxn_dist_config_read(mxn_dist_config *config)
     if (error == MXP_OK) {
         error = read_word("MXNET_KVSTORE_LEVELS", levels, &level);
     }
-    if (error == MXP_OK && level == 2) {
-        error = mxp__fail(MXP_ENOTSUP, "MXNET_KVSTORE_LEVELS=2: sums in two levels are not there "
-                                       "yet; 1 and auto are the same");
+    if (error == MXP_OK) {
+        error = read_hosts(config);
     }
     if (error == MXP_OK) {
         error = read_word("MXNET_KVSTORE_SUM", sums, &sum);
@@ -118,6 +129,7 @@ int mxn_dist_config_read(mxn_dist_config *config)
         error = mxn__dist_detail(0, false, &config->detail);
     }
     config->sum_by_arrival = sum == 1;
+    config->levels = level;
     config->reads_detail = true;
     config->piece_bytes = (config->piece_bytes + 63) / 64 * 64;
     config->stall_ns *= UINT64_C(1000000000);

@@ -80,6 +80,8 @@ static int new_key_locked(mxn_dist *dist, const mxn_dist_operation *of, mxn_dist
                              .bigarray_bound = dist->config.bigarray_bound,
                              .piece_bytes = dist->config.piece_bytes,
                              .next_slot = dist->next_slot,
+                             .locals = dist->hosts.local_count,
+                             .host_slots = &dist->host_slots,
                              .slots_max = dist->transport->slots_max};
     int error = mxn_dtype_check(of->dtype);
     if (error == MXP_OK && of->bytes != mxn_shape_size(of->shape) * mxn_dtype_size(of->dtype)) {
@@ -419,6 +421,11 @@ uint32_t mxn_dist_owner_count(const mxn_dist *dist)
 uint32_t mxn_dist_rank(const mxn_dist *dist)
 {
     return dist->rank;
+}
+
+uint32_t mxn_dist_host_sums(const mxn_dist *dist)
+{
+    return dist->hosts.are_two_levels ? dist->hosts.count : 0;
 }
 
 bool mxn_dist_has_servers(const mxn_dist *dist)

@@ -27,6 +27,10 @@ static void leave_key(mxn_dist *dist, mxn_dist_op *op)
 
 void mxn__worker_finish(mxn_dist *dist, mxn_dist_op *op)
 {
+    if (op->forwards != NULL) {
+        mxn__host_finish(dist, op);
+        return;
+    }
     if (op->is_told) {
         mxn__dist_leave_abandoned(dist, op);
         return;
@@ -58,30 +62,33 @@ static void define_key(mxn_dist *dist, const mxn_dist_key *key)
     }
 }
 
-static int make_flights(mxn_dist_op *op)
+static int make_flights(const mxn_dist *dist, mxn_dist_op *op, uint32_t first, uint32_t count)
 {
-    const mxn_dist_key *key = op->key;
-    op->flights = mxp__alloc(key->pieces * sizeof *op->flights);
+    const mxn_key_part *parts = &op->key->parts[first];
+    const uint32_t pieces = parts[count - 1].before + parts[count - 1].pieces - parts[0].before;
+    op->flights = mxp__alloc(pieces * sizeof *op->flights);
     if (op->flights == NULL) {
         return mxp__fail_memory("the pieces of an operation");
     }
-    op->flight_count = op->left = op->unsent = key->pieces;
-    for (uint32_t i = 0; i < key->part_count; i++) {
-        const mxn_key_part *part = &key->parts[i];
-        for (uint32_t j = 0; j < part->pieces; j++) {
-            op->flights[part->before + j] =
-                (mxn_flight){.op = op, .part = i, .piece = j, .owner = part->owner};
+    op->flight_count = op->left = op->unsent = pieces;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < parts[i].pieces; j++) {
+            op->flights[parts[i].before - parts[0].before + j] =
+                (mxn_flight){.op = op,
+                             .part = first + i,
+                             .piece = j,
+                             .link = mxn__piece_link(dist, op, first + i)};
         }
     }
     return MXP_OK;
 }
 
-static int queue_parts(mxn_dist *dist, mxn_dist_op *op)
+int mxn__worker_queue(mxn_dist *dist, mxn_dist_op *op, uint32_t first, uint32_t count)
 {
-    int error = make_flights(op);
-    for (uint32_t i = 0; error == MXP_OK && i < op->key->part_count; i++) {
+    int error = make_flights(dist, op, first, count);
+    for (uint32_t i = first; error == MXP_OK && i < first + count; i++) {
         const mxn_turn_part part = {.op = op, .part = i};
-        error = mxn__link_push(&dist->links[op->key->parts[i].owner], &part);
+        error = mxn__link_push(&dist->links[mxn__piece_link(dist, op, i)], &part);
     }
     return error;
 }
@@ -97,13 +104,17 @@ static void begin(mxn_dist *dist, mxn_dist_op *op)
     mxp__unlock(&dist->lock);
     key->round += is_push;
     if (op->of.kind == MXN_DIST_INIT) {
+        if (mxn__host_define(dist, key) != MXP_OK) {
+            mxn_dist_fail(dist, mxp_last_error());
+            return;
+        }
         if (dist->rank != 0) {
             mxn__control_begin(dist, op);
             return;
         }
         define_key(dist, key);
     }
-    if (queue_parts(dist, op) != MXP_OK) {
+    if (mxn__worker_queue(dist, op, 0, key->part_count) != MXP_OK) {
         mxn_dist_fail(dist, mxp_last_error());  // half of its pieces may be on their way
     }
 }
@@ -157,7 +168,7 @@ static void abandon(mxn_dist *dist, mxn_dist_op *op, const char *text)
 
 void mxn__worker_fail(mxn_dist *dist, const char *text)
 {
-    for (uint32_t i = 0; i < dist->owner_count; i++) {
+    for (uint32_t i = 0; i < dist->link_count; i++) {
         dist->links[i].heap_count = 0;
     }
     dist->barriers = dist->commands = NULL;
@@ -179,7 +190,8 @@ void mxn__worker_fail(mxn_dist *dist, const char *text)
 // ---- life --------------------------------------------------------------------------------------
 int mxn__worker_init(mxn_dist *dist)
 {
-    dist->links = mxp__alloc(dist->owner_count * sizeof *dist->links);
+    dist->link_count = dist->owner_count + dist->hosts.local_count;
+    dist->links = mxp__alloc(dist->link_count * sizeof *dist->links);
     dist->next_slot = mxp__alloc(dist->owner_count * sizeof *dist->next_slot);
     if (dist->links == NULL || dist->next_slot == NULL) {
         return mxp__fail_memory("the owners of keys");
@@ -189,14 +201,17 @@ int mxn__worker_init(mxn_dist *dist)
             dist->links[dist->transport->peers[i].owner].peer = i;
         }
     }
+    for (uint32_t i = 0; i < dist->hosts.local_count; i++) {
+        dist->links[dist->owner_count + i].peer = dist->worker_peers[dist->hosts.locals[i]];
+    }
     return MXP_OK;
 }
 
 void mxn__worker_fini(mxn_dist *dist)
 {
-    for (uint32_t i = 0; dist->links != NULL && i < dist->owner_count; i++) {
+    for (uint32_t i = 0; dist->links != NULL && i < dist->link_count; i++) {
         mxp__free(dist->links[i].heap, dist->links[i].heap_capacity * sizeof(mxn_turn_part));
     }
-    mxp__free(dist->links, dist->owner_count * sizeof *dist->links);
+    mxp__free(dist->links, dist->link_count * sizeof *dist->links);
     mxp__free(dist->next_slot, dist->owner_count * sizeof *dist->next_slot);
 }

@@ -7,10 +7,10 @@
 #include "base/fail.h"
 #include "runtime/tensor/dtype.h"
 
-uint32_t mxn__part_head_bytes(int kind_of_message)
+uint32_t mxn__part_head_bytes(int kind_of_message, uint16_t flags)
 {
-    return (uint32_t)(sizeof(mxn_part_head) +
-                      (kind_of_message == MXN_WIRE_REPLIES ? sizeof(mxn_part_answer) : 0));
+    const bool has_answer = kind_of_message == MXN_WIRE_REPLIES || (flags & MXN_WIRE_SUMMED) != 0;
+    return (uint32_t)(sizeof(mxn_part_head) + (has_answer ? sizeof(mxn_part_answer) : 0));
 }
 
 uint32_t mxn__part_value_bytes(int kind, uint32_t bytes)
@@ -26,12 +26,13 @@ mxn_parts_writer mxn__parts_write(mxn_wire *header, void *body, uint32_t count)
     return (mxn_parts_writer){.header = header,
                               .body = body,
                               .count = count,
-                              .values_at = count * mxn__part_head_bytes(header->kind)};
+                              .values_at =
+                                  count * mxn__part_head_bytes(header->kind, header->flags)};
 }
 
 void mxn__parts_put(mxn_parts_writer *writer, const mxn_wire *of, const void *value)
 {
-    const uint32_t size = mxn__part_head_bytes(writer->header->kind);
+    const uint32_t size = mxn__part_head_bytes(writer->header->kind, writer->header->flags);
     const bool is_recorded = (of->flags & MXN_WIRE_RECORDED) != 0;
     assert(writer->header->key < writer->count && of->bytes <= MXN_PART_VALUE_MAX);
     unsigned char *to = writer->body + writer->header->key++ * (size_t)size;
@@ -61,7 +62,8 @@ void mxn__parts_put(mxn_parts_writer *writer, const mxn_wire *of, const void *va
 static mxn_part_head head_at(const mxn_wire *header, const unsigned char *body, uint32_t at)
 {
     mxn_part_head head;
-    memcpy(&head, body + at * (size_t)mxn__part_head_bytes(header->kind), sizeof head);
+    memcpy(&head, body + at * (size_t)mxn__part_head_bytes(header->kind, header->flags),
+           sizeof head);
     return head;
 }
 
@@ -77,7 +79,8 @@ static bool is_fine(const mxn_wire *header, const mxn_part_head *head)
 
 int mxn__parts_read(const mxn_wire *header, const void *body, mxn_parts_reader *reader)
 {
-    const uint64_t heads = (uint64_t)header->key * mxn__part_head_bytes(header->kind);
+    const uint64_t heads =
+        (uint64_t)header->key * mxn__part_head_bytes(header->kind, header->flags);
     uint64_t end = heads;
     for (uint32_t i = 0; i < header->key && heads <= header->bytes; i++) {
         const mxn_part_head head = head_at(header, body, i);
@@ -107,7 +110,8 @@ bool mxn__parts_next(mxn_parts_reader *reader, mxn_wire *of, const void **value)
     const mxn_part_head head = head_at(header, reader->body, reader->at);
     const bool is_recorded = (head.kind & MXN_PART_RECORDED) != 0;
     *of = mxn__wire(head.kind & ~MXN_PART_RECORDED);
-    of->flags = (uint16_t)(MXN_WIRE_INLINE | (is_recorded ? MXN_WIRE_RECORDED : 0));
+    of->flags = (uint16_t)(MXN_WIRE_INLINE | (is_recorded ? MXN_WIRE_RECORDED : 0) |
+                           (header->flags & (MXN_WIRE_LOCAL | MXN_WIRE_SUMMED)));
     of->flow = is_recorded ? header->flow + reader->recorded++ : 0;
     of->key = head.key;
     of->slot = head.slot;
@@ -116,11 +120,10 @@ bool mxn__parts_next(mxn_parts_reader *reader, mxn_wire *of, const void **value)
     of->dtype = head.dtype;
     of->round = head.round;
     of->priority = header->priority;
-    if (header->kind == MXN_WIRE_REPLIES) {
+    const size_t size = mxn__part_head_bytes(header->kind, header->flags);
+    if (size > sizeof head) {
         mxn_part_answer answer;
-        memcpy(&answer,
-               reader->body + reader->at * (size_t)mxn__part_head_bytes(header->kind) + sizeof head,
-               sizeof answer);
+        memcpy(&answer, reader->body + reader->at * size + sizeof head, sizeof answer);
         of->wait_ns = answer.wait_ns;
         of->last = answer.last;
     }

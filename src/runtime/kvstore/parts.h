@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The body of a BUCKET or of REPLIES: a list of parts, which are requests of small values, or
 // replies to such, one a key. First a head of 16 bytes for each part (mxn_part_head), in REPLIES
-// with an answer of 16 bytes behind it (mxn_part_answer); then the values, each padded to 8 bytes.
-// A part means what a message of its own with the same fields would. `key` of the message's header
-// is the number of parts; its store is that of all of them.
+// and with SUMMED with an answer of 16 bytes behind it (mxn_part_answer); then the values, each
+// padded to 8 bytes. A part means what a message of its own with the same fields would. `key` of
+// the message's header is the number of parts; its store is that of all of them, and so are LOCAL
+// and SUMMED.
 //
 // Only what is small goes this way: a value is copied into the body, and out of it.
 #ifndef MXN_KVSTORE_PARTS_H
@@ -34,8 +35,8 @@ typedef struct mxn_part_answer {
 } mxn_part_answer;
 static_assert(sizeof(mxn_part_answer) == 16, "an answer has 16 bytes");
 
-// Bytes of a part's head in a message of this kind, and of its value.
-uint32_t mxn__part_head_bytes(int kind_of_message);
+// Bytes of a part's head in a message of this kind with these flags, and of its value.
+uint32_t mxn__part_head_bytes(int kind_of_message, uint16_t flags);
 uint32_t mxn__part_value_bytes(int kind, uint32_t bytes);
 
 // ---- writing -----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 #include "runtime/kvstore/process_node.h"
 
 #include <mxprof/error.h>
+#include <mxprof/foreign.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,6 +51,16 @@ int mxn_kvstore_snapshot_all(const char *path, double last_ms)
     return mxn__watch_snapshot_all(path, last_ms);
 }
 
+// For whoever reads the profile: sums of two levels have other bits.
+static void note_levels(const mxn_dist *dist)
+{
+    char text[40] = "1";
+    if (mxn_dist_host_sums(dist) > 0) {
+        snprintf(text, sizeof text, "2, of %u hosts", mxn_dist_host_sums(dist));
+    }
+    (void)mxp_info("kvstore.levels", text);
+}
+
 static int open_locked(void)
 {
     mxn_dist_config config;
@@ -65,6 +77,7 @@ static int open_locked(void)
     config.hooks.command = mxn__server_command;
     error = mxn__watch_open(&config, NULL, NULL, &dist);
     if (error == MXP_OK) {
+        note_levels(dist);
         mxn__server_attach(server, dist);
         opened_by = getpid();
         mxp_atomic_store_release(&node, dist);

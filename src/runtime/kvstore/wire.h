@@ -74,9 +74,11 @@ enum {
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
     MXN_WIRE_ASYNC = 32,  // KEY: its store is of dist_async
     MXN_WIRE_ASKED = 64,  // the body is sent when a GRANT asks for it
-    MXN_WIRE_FLAGS = 127,
     // In a process alone, on no wire: it came in a bucket, and its reply goes in one.
-    MXN_WIRE_PART = 128
+    MXN_WIRE_PART = 128,
+    MXN_WIRE_LOCAL = 256,  // between a worker and who sums for its host; so is what answers it
+    MXN_WIRE_SUMMED = 512,  // PUSH, PUSHPULL: the sum of a host; `last`: who of it arrived last
+    MXN_WIRE_FLAGS = 895  // all but PART
 };
 
 // What follows each kind:

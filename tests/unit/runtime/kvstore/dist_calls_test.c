@@ -571,8 +571,17 @@ static void settings_are_read_and_checked(void **state)
                         "MXNET_KVSTORE_SUM='tree': set it to one of rank, arrival");
     unsetenv("MXNET_KVSTORE_SUM");
     setenv("MXNET_KVSTORE_LEVELS", "2", 1);
-    assert_int_equal(mxn_dist_config_read(&config), MXP_ENOTSUP);
+    setenv("MXNET_KVSTORE_HOSTS", "0,0,1", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_OK);
+    assert_int_equal(config.levels, 2);
+    assert_string_equal(config.hosts, "0,0,1");
+    setenv("MXNET_KVSTORE_LEVELS", "auto", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_OK);
+    assert_int_equal(config.levels, 0);
+    setenv("MXNET_KVSTORE_LEVELS", "3", 1);
+    assert_int_equal(mxn_dist_config_read(&config), MXP_EVALUE);
     unsetenv("MXNET_KVSTORE_LEVELS");
+    unsetenv("MXNET_KVSTORE_HOSTS");
     setenv("MXNET_KVSTORE_PIECE_BYTES", "63", 1);
     assert_int_equal(mxn_dist_config_read(&config), MXP_EVALUE);
     unsetenv("MXNET_KVSTORE_PIECE_BYTES");

@@ -31,6 +31,8 @@ typedef struct model {
     uint32_t rounds[KEYS];
 } model;
 
+static uint32_t hosts[4];  // of each worker
+
 static float pushed(uint32_t worker, uint32_t key, uint32_t round, uint64_t at)
 {
     return (float)(worker + 1) * 0.1f + (float)key + (float)round * 1.7f + (float)at * 0.01f;
@@ -47,17 +49,30 @@ static planned *plan(program *of, const model *now, int kind, uint32_t key)
     return next;
 }
 
-// A round: everybody pushes the key. The sum is made in the order of ranks.
+// The sum that a round gives: of each host in the order of ranks, then of hosts.
+static float sum_of(const dist_world *world, uint32_t key, uint32_t round, uint64_t at)
+{
+    float sum = 0, sums[4] = {0};
+    bool is_begun[4] = {false};
+    for (uint32_t w = 0; w < world->workers; w++) {
+        const uint32_t host = hosts[w];
+        sums[host] =
+            is_begun[host] ? sums[host] + pushed(w, key, round, at) : pushed(w, key, round, at);
+        is_begun[host] = true;
+    }
+    for (uint32_t h = 0; h < 4 && is_begun[h]; h++) {
+        sum = h == 0 ? sums[h] : sum + sums[h];
+    }
+    return sum;
+}
+
+// A round: everybody pushes the key.
 static void plan_round(dist_world *world, program *programs, model *now, uint32_t key)
 {
     const uint32_t round = ++now->rounds[key];
     const uint32_t both = dist_world_draw(world, 1u << world->workers);
     for (uint64_t i = 0; i < now->counts[key]; i++) {
-        float sum = pushed(0, key, round, i);
-        for (uint32_t w = 1; w < world->workers; w++) {
-            sum += pushed(w, key, round, i);
-        }
-        now->value[key][i] = sum;
+        now->value[key][i] = sum_of(world, key, round, i);
     }
     for (uint32_t w = 0; w < world->workers; w++) {
         planned *next =
@@ -123,6 +138,25 @@ static void check(const program *of, const model *now)
     }
 }
 
+// Every third time sums have two levels where there are workers enough.
+static void choose_hosts(mxn_dist_config *config, uint64_t seed, uint32_t workers)
+{
+    static const uint32_t shapes[3][4] = {{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 2}};
+    const bool is_one = seed % 3 != 2 || workers < 3;
+    config->levels = is_one ? 1 : 2;
+    for (uint32_t w = 0; w < 4; w++) {
+        hosts[w] = is_one ? w : shapes[seed / 3 % 3][w];
+    }
+    snprintf(config->hosts, sizeof config->hosts, "%u,%u,%u%s", hosts[0], hosts[1], hosts[2],
+             workers < 4     ? ""
+             : hosts[3] == 1 ? ",1"
+             : hosts[3] == 2 ? ",2"
+                             : ",3");
+    if (is_one) {
+        config->hosts[0] = '\0';
+    }
+}
+
 static void play(uint64_t seed)
 {
     static program programs[4];
@@ -132,9 +166,11 @@ static void play(uint64_t seed)
     config.bigarray_bound = 20;  // the longest are split over owners
     config.window = 1 + (uint32_t)(seed % 3);
     config.owner_held_bytes = seed % 5 == 0 ? 64 : 0;
-    config.bucket_bytes = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 300 : 512 << 10;
+    config.bucket_bytes = seed / 2 % 3 == 0 ? 0 : seed / 2 % 3 == 1 ? 300 : 512 << 10;
     dist_world world;
+    choose_hosts(&config, seed, 1 + (uint32_t)(seed % 4));
     dist_world_open(&world, 1 + (uint32_t)(seed % 4), (uint32_t)(seed / 4 % 4), &config, seed);
+    assert_int_equal(mxn_dist_host_sums(world.nodes[0]) > 0, config.levels == 2);
     for (uint32_t k = 0; k < KEYS; k++) {
         char name[8];
         snprintf(name, sizeof name, "w%u", k);
