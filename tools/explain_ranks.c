@@ -17,6 +17,7 @@ static const char memory_for[] = "what workers waited for one another";
 // A worker while it is read.
 typedef struct worker {
     const mxp_explained *of;
+    char host[sizeof((mxp_clock_owner *)0)->host + 1];
     mxp_rank_step *steps;
     size_t step_count;
     mxp_rank_time *blocked;
@@ -68,6 +69,10 @@ static int take_blocked(void *context, const mxp_graph *graph, const mxp_steps *
 static int read_worker(worker *to, const mxp_explained *of, uint64_t limit_bytes)
 {
     to->of = of;
+    if (of->process->clock_bytes != 0) {
+        const char *host = of->process->clock_owner->host;
+        memcpy(to->host, host, strnlen(host, sizeof to->host - 1));
+    }
     to->steps = mxp__alloc(of->facts.count * sizeof *to->steps);
     if (to->steps == NULL && of->facts.count > 0) {
         return mxp__fail_memory(memory_for);
@@ -75,7 +80,9 @@ static int read_worker(worker *to, const mxp_explained *of, uint64_t limit_bytes
     to->step_count = of->facts.count;
     for (size_t i = 0; i < of->facts.count; i++) {
         const mxp_step_window *step = &of->steps.all[of->facts.at[i].place];
-        to->steps[i] = (mxp_rank_step){step->number, step->begin_ns, step->end_ns};
+        to->steps[i] = (mxp_rank_step){
+            step->number, step->begin_ns, step->end_ns,
+            step->run_delay_ns == MXP__NOT_RECORDED ? MXP__RUN_DELAY_UNKNOWN : step->run_delay_ns};
     }
     return of->steps.operators > 0 ? mxp__path_steps(of->process, &of->steps, of->choice.steps,
                                                      limit_bytes, take_blocked, to)
@@ -90,7 +97,7 @@ static int take_worker(making *self, size_t process, const mxp_process_clock *cl
     int error = read_worker(to, of, limit_bytes);
     self->ranks->names[self->count] = clock->name;
     self->in[self->count++] = (mxp_rank){.rank = clock->rank,
-                                         .host = "",
+                                         .host = to->host,
                                          .steps = to->steps,
                                          .step_count = to->step_count,
                                          .blocked = to->blocked,
@@ -227,7 +234,9 @@ static int take_others(const making *self, size_t named, mxp_id_map *map, size_t
 {
     for (size_t i = 0; i < self->count && *others < OTHERS_MOST; i++) {
         const mxp_explained *of = self->workers[i].of;
-        if (i == named) {
+        const bool is_its_host = self->ranks->found.is_whole_host &&
+                                 strcmp(self->workers[i].host, self->workers[named].host) == 0;
+        if (i == named || is_its_host) {
             continue;
         }
         for (size_t j = 0; j < of->facts.rows.count; j++) {
@@ -313,6 +322,12 @@ static int make(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
     ranks->shown = self->workers[costliest != MXP__STRAGGLERS_NONE ? costliest : 0].of;
     if (error == MXP_OK && ranks->found.named != MXP__STRAGGLERS_NONE) {
         error = find_longer(self);
+        snprintf(ranks->host, sizeof ranks->host, "%s", self->workers[ranks->found.named].host);
+        mxp_straggler_kind *kind = &ranks->found.kind;
+        if (*kind == MXP__STRAGGLER_UNEXPLAINED && ranks->longer[0] != '\0' &&
+            ranks->longer_ns >= ranks->found.cost_ns / 2) {
+            *kind = ranks->is_input ? MXP__STRAGGLER_INPUT : MXP__STRAGGLER_COMPUTE;
+        }
     }
     if (ranks->key_count > 0) {
         qsort(ranks->keys, ranks->key_count, sizeof *ranks->keys, compare_keys);

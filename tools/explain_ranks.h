@@ -33,6 +33,7 @@ typedef struct mxp_explain_ranks {
     const mxp_explained *shown;  // the named worker, or the one that was waited for most
     // Of the named worker: what takes longer than in the median of the others, "" nothing does.
     char longer[160];
+    char host[65];  // of the named worker
     bool is_input;  // it is the loading of its input
     double longer_ns;  // a step
 } mxp_explain_ranks;

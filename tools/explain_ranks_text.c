@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said across the workers of a job: one sentence on who is waited for, and three tables.
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "explain_ranks.h"
@@ -29,12 +30,11 @@ static void put_whole_percent(double share, mxp_strbuf *out)
 }
 
 // ---- the verdict -------------------------------------------------------------------------------
-static void put_why(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+// What its own critical paths tell. False: nothing.
+static bool put_longer(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     if (ranks->longer[0] == '\0' || ranks->longer_ns < ranks->found.cost_ns / 2) {
-        mxp__strbuf_puts(out,
-                         "Nothing in its own steps takes as much longer than in the others'.\n");
-        return;
+        return false;
     }
     // "Its net/conv1 takes", "Its input, Loader, takes", "The program between its spans takes"
     const bool is_program = strncmp(ranks->longer, "the ", strlen("the ")) == 0;
@@ -43,24 +43,64 @@ static void put_why(const mxp_explain_ranks *ranks, const mxp_screen *screen, mx
     mxp__strbuf_puts(out, ranks->is_input ? ", takes " : " takes ");
     mxp__put_duration(screen, ranks->longer_ns, out);
     mxp__strbuf_puts(out, " a step longer than the others'.\n");
+    return true;
+}
+
+static void put_why(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+{
+    const mxp_stragglers *found = &ranks->found;
+    if (found->kind == MXP__STRAGGLER_LATE_START) {
+        mxp__strbuf_puts(out,
+                         "Its steps begin late: after its last exchange the step before goes on ");
+        mxp__put_duration(screen, found->late_start_ns, out);
+        mxp__strbuf_puts(out, "\nlonger than the others'.\n");
+    }
+    const bool is_delayed = found->run_delay_ns >= found->cost_ns / 2;
+    if (is_delayed) {
+        mxp__strbuf_puts(out, "Its threads wait ");
+        mxp__put_duration(screen, found->run_delay_ns, out);
+        mxp__strbuf_puts(out, " a step longer for a core than the others'.\n");
+    }
+    if (!put_longer(ranks, screen, out) && !is_delayed) {
+        mxp__strbuf_puts(out, "Nothing in its own steps takes as much longer than in the others'");
+        mxp__strbuf_puts(out, isnan(found->run_delay_ns) ? ";\nhow long threads waited for a core "
+                                                           "is not recorded.\n"
+                                                         : ".\n");
+    }
+}
+
+// "Worker 2 (n7) was last in 97 % of 400 steps.", or of all workers of its host.
+static void put_who(const mxp_explain_ranks *ranks, mxp_strbuf *out)
+{
+    const mxp_stragglers *found = &ranks->found;
+    if (found->is_whole_host) {
+        mxp__strbuf_printf(out, "All workers of %s come late; one of them", ranks->host);
+    } else {
+        put_name(ranks->names[found->named], out);
+    }
+    mxp__strbuf_puts(out, " was last in ");
+    put_whole_percent((double)found->last_steps / (double)found->steps, out);
+    mxp__strbuf_printf(out, " of %zu steps.\n", found->steps);
 }
 
 static void put_named(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_stragglers *found = &ranks->found;
-    const mxp_rank_row *row = &found->rows[found->named];
-    put_name(ranks->names[found->named], out);
-    mxp__strbuf_puts(out, " was last in ");
-    put_whole_percent((double)row->last_steps / (double)found->steps, out);
-    mxp__strbuf_printf(out, " of %zu steps.\nThe others waited ", found->steps);
+    put_who(ranks, out);
+    mxp__strbuf_puts(out, "The others waited ");
     mxp__put_duration(screen, found->cost_ns, out);
     mxp__strbuf_puts(out, " of a ");
     mxp__put_duration(screen, found->step_ns, out);
-    mxp__strbuf_puts(out, " step for it (");
+    mxp__strbuf_printf(out, " step for %s (", found->is_whole_host ? "them" : "it");
     put_whole_percent(step_share(ranks, found->cost_ns), out);
     mxp__strbuf_puts(out, ").\n");
+    if (found->is_whole_host) {
+        put_name(ranks->names[found->named], out);
+        mxp__strbuf_puts(out, " costs most.\n");
+    }
     put_why(ranks, screen, out);
-    mxp__strbuf_puts(out, "Equal to the second slowest: ");
+    mxp__strbuf_puts(out, found->is_whole_host ? "Equal to the slowest of the other hosts: "
+                                               : "Equal to the second slowest: ");
     mxp__put_duration(screen, found->step_ns - found->gain_ns, out);
     mxp__strbuf_puts(out, " a step (");
     mxp__put_duration(screen, found->step_ns - found->gain_high_ns, out);
@@ -255,6 +295,27 @@ static void put_owners_json(const mxp_explain_ranks *ranks, mxp_json *json)
     mxp__json_end(json);
 }
 
+static void put_known(mxp_json *json, const char *key, double ns)
+{
+    if (isnan(ns)) {
+        mxp__json_null(json, key);
+    } else {
+        mxp__json_number(json, key, ns);
+    }
+}
+
+static void put_kind_json(const mxp_explain_ranks *ranks, mxp_json *json)
+{
+    static const char *const kinds[] = {
+        [MXP__STRAGGLER_UNEXPLAINED] = "unexplained", [MXP__STRAGGLER_NOISE] = "noise",
+        [MXP__STRAGGLER_COMPUTE] = "compute",         [MXP__STRAGGLER_INPUT] = "input",
+        [MXP__STRAGGLER_LATE_START] = "late start",   [MXP__STRAGGLER_HOST] = "host"};
+    mxp__json_text(json, "kind", kinds[ranks->found.kind]);
+    mxp__json_bool(json, "is_whole_host", ranks->found.is_whole_host);
+    put_known(json, "late_start_ns", ranks->found.late_start_ns);
+    put_known(json, "run_delay_ns", ranks->found.run_delay_ns);
+}
+
 void mxp__explain_ranks_json(const mxp_explain_ranks *ranks, mxp_json *json)
 {
     const mxp_stragglers *found = &ranks->found;
@@ -264,11 +325,13 @@ void mxp__explain_ranks_json(const mxp_explain_ranks *ranks, mxp_json *json)
     mxp__json_number(json, "step_ns", found->step_ns);
     if (is_named) {
         mxp__json_u64(json, "straggler", found->rows[found->named].rank);
+        mxp__json_text(json, "host", ranks->host);
         mxp__json_text(json, "longer", ranks->longer);
         mxp__json_number(json, "longer_ns", ranks->longer_ns);
     } else {
         mxp__json_null(json, "straggler");
     }
+    put_kind_json(ranks, json);
     mxp__json_number(json, "cost_ns", found->cost_ns);
     mxp__json_number(json, "gain_ns", found->gain_ns);
     mxp__json_number(json, "gain_low_ns", found->gain_low_ns);

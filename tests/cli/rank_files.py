@@ -123,9 +123,11 @@ class Job:
             file.span(self.threads[rank], span, file.own(begin), file.own(end))
             file.flow(self.threads[rank], name, file.own(now), phase, flow_id)
 
-    def train(self, steps=60, keys=3, base_ms=20.0, spread=0.01, late=None, late_ms=5.0, where="conv1"):
-        """Steps of all workers that wait for one another at their ends, with an owner in each. Worker
-        `late` takes late_ms more in `where`: an operator, or None for the program itself."""
+    def train(self, steps=60, keys=3, base_ms=20.0, spread=0.01, late=None, late_ms=5.0, where="conv1", delays=None):
+        """Steps of all workers that wait for one another at their ends, with an owner in each. Worker `late`, or each of
+        several, takes late_ms more in `where`: an operator, None for the program itself, "input" for its loader, "tail" for what
+        it does after the exchange, before its next step. `delays`: by rank how many ms a step its threads wait for a core."""
+        late = late if isinstance(late, (list, tuple)) else [late]
         length = 1.3 * (base_ms + late_ms) * MS
         self.end = int(100 * MS + steps * length)
         for file in self.files:
@@ -135,12 +137,12 @@ class Job:
         now = 50 * MS
         for step in range(steps):
             works = [base_ms * MS * (1 + self.draw.gauss(0, spread)) for _ in self.files]
-            extra = [late_ms * MS if rank == late else 0 for rank in range(len(self.files))]
+            extra = [late_ms * MS if rank in late else 0 for rank in range(len(self.files))]
             arrivals = [int(now + work + more) for work, more in zip(works, extra)]
-            now = self.step(step, int(now), works, extra, arrivals, keys, where)
+            now = self.step(step, int(now), works, extra, arrivals, keys, where, delays)
         self.threads = [threads["main"] for threads in self.threads]
 
-    def step(self, step, begin, works, extra, arrivals, keys, where):
+    def step(self, step, begin, works, extra, arrivals, keys, where, delays):
         last = max(range(len(arrivals)), key=arrivals.__getitem__)
         done = max(arrivals) + 300 * US
         for rank, file in enumerate(self.files):
@@ -152,8 +154,14 @@ class Job:
             at.append(int(at[1] + works[rank] / 2))
             start = arrivals[rank] - at[2] + at[0]  # the program itself took the rest
             ids = [step * 10 + i + 1 for i in range(3)]
-            file.meta(threads["main"], "step", file.own(begin), value=step)
-            shift = start - begin if where is None else 0
+            mark = begin + (int(extra[rank]) if where == "tail" else 0)
+            file.meta(threads["main"], "step", file.own(mark), value=step)
+            if delays is not None:
+                file.meta(threads["main"], "step_cpu", file.own(mark), value=step * 10 * MS,
+                          second=int(step * delays.get(rank, 0.5) * MS))
+            shift = start - begin if where in (None, "input", "tail") else 0
+            if where == "input" and extra[rank]:
+                file.span(threads["main"], file.name("Loader", "input", "span"), file.own(begin), file.own(begin + extra[rank]))
             for i, name in enumerate(names):
                 file.operator(threads["engine"], name, file.own(at[i] + shift), file.own(at[i + 1] + shift),
                               ids[i], push=file.own(begin + shift), pusher=threads["main"], phase=1,

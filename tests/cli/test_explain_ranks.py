@@ -59,12 +59,71 @@ def test_the_words(tmp_path):
     assert any(line.startswith("owner ") for line in text) and any(line.startswith("key ") for line in text)
 
 
+def test_one_whose_steps_begin_late_is_told_so(tmp_path):
+    folder = trained(tmp_path / "job", late=2, where="tail", spread=0.005)
+    found = between(folder)
+    assert found["straggler"] == 2 and found["kind"] == "late start"
+    assert abs(found["cost_ns"] - 5 * MS) < 0.5 * MS and abs(found["late_start_ns"] - 5 * MS) < 0.5 * MS
+    assert "Its steps begin late: after its last exchange the step before goes on " in explain(folder)
+
+
+def test_one_whose_loader_is_slow_is_told_so(tmp_path):
+    folder = trained(tmp_path / "job", late=0, where="input", spread=0.005)
+    found = between(folder)
+    assert found["straggler"] == 0 and found["kind"] == "input" and abs(found["longer_ns"] - 5 * MS) < 0.5 * MS
+    assert "Its input, Loader, takes " in explain(folder)
+
+
+def test_one_that_takes_longer_does_not_begin_late(tmp_path):
+    for where, seed in (("conv1", 1), (None, 2)):
+        found = between(trained(tmp_path / str(seed), late=2, where=where, seed=seed, spread=0.005))
+        assert found["kind"] == "compute" and abs(found["late_start_ns"]) < 0.5 * MS
+
+
+def test_one_whose_threads_wait_for_a_core_is_told_so(tmp_path):
+    folder = trained(tmp_path / "job", late=1, where=None, spread=0.005, delays={1: 5.2})
+    found = between(folder)
+    assert found["straggler"] == 1 and found["kind"] == "host" and not found["is_whole_host"]
+    assert abs(found["run_delay_ns"] - 4.7 * MS) < 0.1 * MS
+    assert "Its threads wait 4.70 ms a step longer for a core than the others'." in explain(folder)
+    same = between(trained(tmp_path / "same", late=1, where=None, spread=0.005, delays={}))
+    assert same["kind"] == "compute" and same["run_delay_ns"] == 0
+
+
+def test_without_run_delay_nothing_is_said_of_cores(tmp_path):
+    found = between(trained(tmp_path / "job", late=1, where=None, spread=0.005))
+    assert found["kind"] == "compute" and found["run_delay_ns"] is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_host_all_of_whose_workers_are_late_is_named(tmp_path, seed):
+    job = Job(4, seed, machines=[0, 0, 1, 1])
+    job.train(late=[2, 3], spread=0.005)
+    job.exchange_all()
+    found = between(job.write(tmp_path / "job"))
+    assert found["kind"] == "host" and found["is_whole_host"] and found["host"] == "n1"
+    assert found["straggler"] in (2, 3) and abs(found["cost_ns"] - 5 * MS) < 0.5 * MS
+    assert found["longer"] == "net/conv1"
+    text = explain(tmp_path / "job").splitlines()
+    assert text[0] == "All workers of n1 come late; one of them was last in 100 % of 59 steps."
+    assert "step for them (" in text[1]
+    assert any(line.startswith("Equal to the slowest of the other hosts: 20.") for line in text)
+
+
+def test_a_host_with_one_late_worker_is_not_blamed(tmp_path):
+    job = Job(4, 4, machines=[0, 0, 1, 1])
+    job.train(late=3, spread=0.005)
+    job.exchange_all()
+    found = between(job.write(tmp_path / "job"))
+    assert found["straggler"] == 3 and found["kind"] == "compute" and not found["is_whole_host"]
+
+
 def test_of_equals_none_is_named(tmp_path):
     named = []
     for seed in range(20):
         found = between(trained(tmp_path / str(seed), 2 + seed % 4, seed, steps=30, spread=0.03))
         named.append(found["straggler"])
-        assert found["noise_ns"] > 0
+        assert found["noise_ns"] > 0 and (found["straggler"] is not None or found["kind"] == "noise")
     assert sum(straggler is not None for straggler in named) <= 1
     text = explain(tmp_path / "0")
     assert text.startswith("No worker keeps the others waiting more than chance does.\n")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See step_waits.h. A round's gap is by how much its last worker came behind the second last.
+// See step_waits.h. A round's gap is by how much its last group came behind the last of the others.
 #include "profiler/analysis/ranks/step_waits.h"
 
 #include <mxprof/error.h>
@@ -8,9 +8,11 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
+#define NOWHERE SIZE_MAX
+
 static const char memory_for[] = "what workers waited for one another";
 
-// By how much the last one came behind the second last: the least that anybody waited for it.
+// By how much the last one came behind the others: the least that anybody waited for it.
 typedef struct round_gap {
     uint64_t key;
     uint64_t gap_ns;
@@ -31,12 +33,20 @@ typedef struct step_wait {
 
 typedef struct search {
     mxp_step_waits *all;
+    size_t *members;  // of each group
     mxp_id_map gaps;
     mxp_id_map ranks_places;
     step_wait *waits;  // room for those of a step
     mxp_rank_time *times;  // the same
     size_t room;
 } search;
+
+// The group of the worker with that rank; NOWHERE: it is not here.
+static size_t group_of(const search *self, uint32_t rank)
+{
+    const rank_place *found = mxp__id_map_find(&self->ranks_places, (uint64_t)rank + 1);
+    return found != NULL ? self->all->groups[found->place] : NOWHERE;
+}
 
 // ---- rounds ------------------------------------------------------------------------------------
 static uint64_t key_of_round(const mxp_rank_wait *wait)
@@ -52,7 +62,8 @@ static int find_gaps(search *self)
         const mxp_rank_waits *waits = self->all->ranks[i].waits;
         for (size_t j = 0; j < waits->wait_count; j++) {
             const mxp_rank_wait *wait = &waits->waits[j];
-            if (wait->last == self->all->ranks[i].rank || wait->last == MXP__RANK_UNKNOWN) {
+            const size_t by = group_of(self, wait->last);
+            if (by == NOWHERE || by == self->all->groups[i]) {
                 continue;
             }
             round_gap *gap = mxp__id_map_add(&self->gaps, key_of_round(wait));
@@ -158,8 +169,7 @@ static double blocked_by(const mxp_rank *rank, mxp_rank_time *times, size_t coun
     return ns;
 }
 
-// The waits of a worker that begin in a step.
-static size_t first_wait(const mxp_rank_waits *waits, int64_t begin_ns)
+size_t mxp__first_wait(const mxp_rank_waits *waits, int64_t begin_ns)
 {
     size_t low = 0, high = waits->wait_count;
     while (low < high) {
@@ -179,22 +189,17 @@ static int compare_waits(const void *a, const void *b)
     return x->by != y->by ? (x->by < y->by ? -1 : 1) : compare_times(&x->time, &y->time);
 }
 
-static size_t place_of(const search *self, uint32_t rank)
-{
-    const rank_place *found = mxp__id_map_find(&self->ranks_places, (uint64_t)rank + 1);
-    return found != NULL ? found->place : SIZE_MAX;
-}
-
 // The waits of a step by whom they were for.
 static size_t gather_waits(const search *self, size_t worker, const mxp_rank_step *of)
 {
     const mxp_rank_waits *waits = self->all->ranks[worker].waits;
-    const size_t first = first_wait(waits, of->begin_ns), end = first_wait(waits, of->end_ns);
+    const size_t first = mxp__first_wait(waits, of->begin_ns),
+                 end = mxp__first_wait(waits, of->end_ns);
     size_t count = 0;
     for (size_t i = first; i < end; i++) {
         const mxp_rank_wait *wait = &waits->waits[i];
-        const size_t by = place_of(self, wait->last);
-        if (by != SIZE_MAX && by != worker && wait->waited_ns > 0) {
+        const size_t by = group_of(self, wait->last);
+        if (by != NOWHERE && by != self->all->groups[worker] && wait->waited_ns > 0) {
             self->waits[count++] = (step_wait){
                 by, {wait->end_ns - (int64_t)wait->waited_ns, wait->end_ns}, gap_of(self, wait)};
         }
@@ -224,9 +229,9 @@ static void weigh_step(const search *self, size_t step, size_t worker)
     const mxp_rank *rank = &self->all->ranks[worker];
     const mxp_rank_step *of = &rank->steps[self->all->places[step * self->all->count + worker]];
     const size_t count = gather_waits(self, worker, of);
-    const double others = (double)(self->all->count - 1);
     for (size_t first = 0, end; first < count; first = end) {
         const size_t by = self->waits[first].by;
+        const double others = (double)(self->all->count - self->members[by]);
         for (end = first; end < count && self->waits[end].by == by;) {
             end++;
         }
@@ -267,6 +272,20 @@ double mxp__step_blocked(const mxp_step_waits *waits, size_t step, size_t worker
                                          : waits->waited[step * waits->count + worker];
 }
 
+size_t mxp__step_last(const mxp_step_waits *waits, size_t step)
+{
+    size_t last = SIZE_MAX;
+    double most_ns = 0;
+    for (size_t by = 0; by < waits->count; by++) {
+        const double caused_ns = waits->caused[step * waits->count + by];
+        if (caused_ns > most_ns) {
+            most_ns = caused_ns;
+            last = by;
+        }
+    }
+    return last;
+}
+
 static int place_ranks(search *self)
 {
     for (size_t i = 0; i < self->all->count; i++) {
@@ -276,6 +295,13 @@ static int place_ranks(search *self)
             return mxp__fail_memory(memory_for);
         }
         place->place = i;
+    }
+    self->members = mxp__alloc(self->all->count * sizeof *self->members);
+    if (self->members == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < self->all->count; i++) {
+        self->members[self->all->groups[i]]++;
     }
     return MXP_OK;
 }
@@ -300,9 +326,10 @@ static int take_room(search *self)
                : MXP_OK;
 }
 
-int mxp__step_waits_make(const mxp_rank *ranks, size_t count, mxp_step_waits *waits)
+int mxp__step_waits_make(const mxp_rank *ranks, size_t count, const size_t *groups,
+                         mxp_step_waits *waits)
 {
-    *waits = (mxp_step_waits){.ranks = ranks, .count = count};
+    *waits = (mxp_step_waits){.ranks = ranks, .count = count, .groups = groups};
     search self = {.all = waits,
                    .gaps = {.entry_bytes = sizeof(round_gap)},
                    .ranks_places = {.entry_bytes = sizeof(rank_place)}};
@@ -321,6 +348,7 @@ int mxp__step_waits_make(const mxp_rank *ranks, size_t count, mxp_step_waits *wa
     }
     mxp__free(self.times, self.times != NULL ? self.room * sizeof *self.times : 0);
     mxp__free(self.waits, self.waits != NULL ? self.room * sizeof *self.waits : 0);
+    mxp__free(self.members, count * sizeof *self.members);
     mxp__id_map_fini(&self.ranks_places);
     mxp__id_map_fini(&self.gaps);
     return error;

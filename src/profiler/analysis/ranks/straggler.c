@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/ranks/step_waits.h"
+#include "profiler/analysis/ranks/straggler_kind.h"
 #include "profiler/analysis/statistics/sample.h"
 
 static const double chance = 0.999;
@@ -61,15 +62,7 @@ static void fill_row(const search *self, size_t worker, mxp_rank_row *row)
 static void count_last(const search *self, mxp_stragglers *found)
 {
     for (size_t step = 0; step < self->all.steps; step++) {
-        size_t last = SIZE_MAX;
-        double most = 0;
-        for (size_t by = 0; by < self->all.count; by++) {
-            const double caused_ns = self->all.caused[step * self->all.count + by];
-            if (caused_ns > most) {
-                most = caused_ns;
-                last = by;
-            }
-        }
+        const size_t last = mxp__step_last(&self->all, step);
         if (last != SIZE_MAX) {
             found->rows[last].last_steps++;
         }
@@ -105,23 +98,23 @@ static void find_noise(const search *self, mxp_stragglers *found)
     found->noise_ns = sqrt(variance) * sqrt(2 * log((double)self->all.count));
 }
 
-static void find_gain(const search *self, size_t by, mxp_stragglers *found)
+// Of a group: how much of a step goes if it comes as the last of the others.
+static void find_gain(const search *self, const mxp_step_waits *waits, size_t by,
+                      mxp_stragglers *found)
 {
-    for (size_t step = 0; step < self->all.steps; step++) {
-        self->series[step] = self->all.gained[step * self->all.count + by];
+    for (size_t step = 0; step < waits->steps; step++) {
+        self->series[step] = waits->gained[step * waits->count + by];
     }
     found->gain_ns = median_of_series(self);
     // Order statistics of the median, 95 %.
-    const double n = (double)self->all.steps, room = 0.98 * sqrt(n);
+    const double n = (double)waits->steps, room = 0.98 * sqrt(n);
     const double low = floor(n / 2 - room), high = ceil(n / 2 + room);
     found->gain_low_ns = self->series[low < 0 ? 0 : (size_t)low];
-    found->gain_high_ns = self->series[high > n - 1 ? self->all.steps - 1 : (size_t)high];
+    found->gain_high_ns = self->series[high > n - 1 ? waits->steps - 1 : (size_t)high];
 }
 
 static void name_one(const search *self, mxp_stragglers *found)
 {
-    found->named = MXP__STRAGGLERS_NONE;
-    found->costliest = MXP__STRAGGLERS_NONE;
     found->chance_most =
         mxp__binomial_quantile(self->all.steps, 1 / (double)self->all.count, chance);
     for (size_t by = 0; by < self->all.count; by++) {
@@ -135,10 +128,77 @@ static void name_one(const search *self, mxp_stragglers *found)
         return;
     }
     const mxp_rank_row *row = &found->rows[found->costliest];
-    find_gain(self, (size_t)found->costliest, found);
+    find_gain(self, &self->all, (size_t)found->costliest, found);
+    found->last_steps = row->last_steps;
     if (row->last_steps > found->chance_most && found->cost_ns >= cost_least * found->step_ns) {
         found->named = found->costliest;
     }
+}
+
+// ---- hosts -------------------------------------------------------------------------------------
+// Of a host's workers each is the last in some of the steps, and none may stand out.
+static bool is_host_late(const search *self, const mxp_step_waits *hosts, size_t host,
+                         mxp_stragglers *found)
+{
+    size_t members = 0, last_steps = 0;
+    for (size_t worker = 0; worker < hosts->count; worker++) {
+        members += hosts->groups[worker] == host;
+    }
+    if (members < 2 || members == hosts->count) {
+        return false;
+    }
+    for (size_t step = 0; step < hosts->steps; step++) {
+        self->series[step] = hosts->caused[step * hosts->count + host];
+        last_steps += mxp__step_last(hosts, step) == host;
+    }
+    const double cost_ns = median_of_series(self);
+    const double share = (double)members / (double)hosts->count;
+    const size_t most = mxp__binomial_quantile(hosts->steps, share, chance);
+    if (last_steps <= most || cost_ns < cost_least * found->step_ns ||
+        !mxp__all_are_longer(hosts, host, found->rows, cost_ns / 2)) {
+        return false;
+    }
+    found->cost_ns = cost_ns;
+    found->chance_most = most;
+    found->last_steps = last_steps;
+    find_gain(self, hosts, host, found);
+    return true;
+}
+
+static void name_host(const search *self, const mxp_step_waits *hosts, mxp_stragglers *found)
+{
+    for (size_t host = 0; host < hosts->count && !found->is_whole_host; host++) {
+        if (hosts->groups[host] != host || !is_host_late(self, hosts, host, found)) {
+            continue;
+        }
+        found->is_whole_host = true;
+        found->named = (int)host;
+        for (size_t worker = host; worker < hosts->count; worker++) {
+            const bool is_its = hosts->groups[worker] == host;
+            const double named_ns = found->rows[found->named].caused_ns;
+            found->named =
+                is_its && found->rows[worker].caused_ns > named_ns ? (int)worker : found->named;
+        }
+        found->costliest = found->named;
+    }
+}
+
+static int look_at_hosts(const search *self, const mxp_rank *ranks, mxp_stragglers *found)
+{
+    const size_t count = self->all.count;
+    size_t *groups = mxp__alloc(count * sizeof *groups);
+    mxp_step_waits hosts;
+    if (groups == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    mxp__group_by_host(ranks, count, groups);
+    const int error = mxp__step_waits_make(ranks, count, groups, &hosts);
+    if (error == MXP_OK) {
+        name_host(self, &hosts, found);
+    }
+    mxp__step_waits_fini(&hosts);
+    mxp__free(groups, count * sizeof *groups);
+    return error;
 }
 
 static void fill(search *self, mxp_stragglers *found)
@@ -164,9 +224,17 @@ int mxp__stragglers_find(const mxp_rank *ranks, size_t count, mxp_stragglers *fo
 {
     assert(count >= 2 && "one worker alone waits for nobody");
     search self = {.series = NULL};
-    *found = (mxp_stragglers){
-        .workers = count, .named = MXP__STRAGGLERS_NONE, .costliest = MXP__STRAGGLERS_NONE};
-    int error = mxp__step_waits_make(ranks, count, &self.all);
+    *found = (mxp_stragglers){.workers = count,
+                              .named = MXP__STRAGGLERS_NONE,
+                              .costliest = MXP__STRAGGLERS_NONE,
+                              .late_start_ns = NAN,
+                              .run_delay_ns = NAN};
+    size_t *alone = mxp__alloc(count * sizeof *alone);
+    for (size_t i = 0; alone != NULL && i < count; i++) {
+        alone[i] = i;
+    }
+    int error = alone == NULL ? mxp__fail_memory(memory_for)
+                              : mxp__step_waits_make(ranks, count, alone, &self.all);
     const size_t steps = self.all.steps;
     if (error == MXP_OK) {
         found->rows = mxp__alloc(count * sizeof *found->rows);
@@ -179,12 +247,17 @@ int mxp__stragglers_find(const mxp_rank *ranks, size_t count, mxp_stragglers *fo
         found->steps = steps;
         if (steps > 0) {
             fill(&self, found);
+            error = look_at_hosts(&self, ranks, found);
         }
-    } else {
+    }
+    if (error == MXP_OK && steps > 0) {
+        mxp__straggler_explain(&self.all, self.series, found);
+    } else if (error != MXP_OK) {
         mxp__stragglers_fini(found);
     }
     mxp__free(self.series, self.series != NULL ? steps * sizeof *self.series : 0);
     mxp__step_waits_fini(&self.all);
+    mxp__free(alone, count * sizeof *alone);
     return error;
 }
 

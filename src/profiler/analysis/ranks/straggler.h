@@ -14,12 +14,15 @@ typedef struct mxp_rank_time {
 typedef struct mxp_rank_step {
     uint64_t number;
     int64_t begin_ns, end_ns;
+    uint64_t run_delay_ns;  // of all its threads; MXP__RUN_DELAY_UNKNOWN
 } mxp_rank_step;
+
+#define MXP__RUN_DELAY_UNKNOWN UINT64_MAX
 
 // A worker, as it goes in.
 typedef struct mxp_rank {
     uint32_t rank;
-    const char *host;  // "" unknown
+    const char *host;  // "" unknown: it shares it with nobody
     const mxp_rank_step *steps;  // in the order of time
     size_t step_count;
     // Where communication was on its critical path, in the order of time and apart from one
@@ -39,6 +42,17 @@ typedef struct mxp_rank_row {
 
 enum { MXP__STRAGGLERS_NONE = -1 };
 
+// Why one is the last. What its own steps spend longer on is told by their critical paths
+// (compute, input), which are not looked at here.
+typedef enum mxp_straggler_kind {
+    MXP__STRAGGLER_UNEXPLAINED,
+    MXP__STRAGGLER_NOISE,  // nobody is named: their spread explains it
+    MXP__STRAGGLER_COMPUTE,
+    MXP__STRAGGLER_INPUT,
+    MXP__STRAGGLER_LATE_START,  // the step before goes on longer after its last exchange
+    MXP__STRAGGLER_HOST  // all workers of its host are late; or its threads wait for a core
+} mxp_straggler_kind;
+
 typedef struct mxp_stragglers {
     size_t steps;  // that all workers have
     size_t workers;
@@ -46,6 +60,11 @@ typedef struct mxp_stragglers {
     mxp_rank_row *rows;  // of each worker, as they went in
     size_t chance_most;  // so often, at most, one of equals is the last (99.9 %)
     int named;  // place of the straggler; MXP__STRAGGLERS_NONE
+    mxp_straggler_kind kind;
+    bool is_whole_host;  // all workers of its host are: what follows is the host's
+    size_t last_steps;  // in so many steps the named one, or its host, was the last
+    // Of the named one, a step more than in the median of the others. NAN: not known.
+    double late_start_ns, run_delay_ns;
     double cost_ns;  // of the named one, else of the one with most: its median
     int costliest;  // place of that one, -1: nobody waited
     double gain_ns, gain_low_ns, gain_high_ns;  // median, and 95 % bounds of it

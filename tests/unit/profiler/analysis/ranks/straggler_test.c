@@ -45,7 +45,7 @@ static void run_job(sim_job *job, size_t workers, int late, double late_ns, doub
         }
         const int64_t end_ns = arrival_ns[last] + ms / 2;
         for (size_t r = 0; r < workers; r++) {
-            job->steps[r][step] = (mxp_rank_step){step, now_ns, end_ns};
+            job->steps[r][step] = (mxp_rank_step){step, now_ns, end_ns, MXP__RUN_DELAY_UNKNOWN};
             job->blocked[r][step] = (mxp_rank_time){arrival_ns[r], end_ns};
             for (size_t key = 0; key < KEYS; key++) {
                 job->all[r][step * KEYS + key] =
