@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first screen: what takes the step, which step was slowest, can the profile be trusted, what to try first. All figures
 // of the three cards are of one window, the verdict's, and the cards say which.
-import { button, h, meter, terms } from './dom.js';
+import { bars, button, h, sumOf, terms } from './dom.js';
+import { causeOf, gainShort } from './explain_panel.js';
 import { FORM } from './head.js';
-import { processName } from './layout.js';
+import { ofMany } from './layout.js';
 import { PARTS } from './palette.js';
-import { medianOf } from './strip.js';
+import { chosenOf, lengthOf, medianOf, workOf } from './strip.js';
 import { change, count, counted, name, percent, time } from './text.js';
 /** @import { Head, Step } from './head.js' */
 /** @import { Child } from './dom.js' */
@@ -13,7 +14,7 @@ import { change, count, counted, name, percent, time } from './text.js';
 /** @typedef {{name: string, share: number, each: number, parts: [string, number][]}} LayerShare each: ns a step */
 /** @typedef {{head: Head, goStep: (step: Step) => void, choose: (tab: string) => void}} CardsOptions */
 
-const ROWS = 4, FAR = 1.5, NEAR = 1.1;
+const ROWS = 6, FAR = 1.5, NEAR = 1.1, HEADLINE = 46; // characters
 
 /** The shortest end of each scope that no other has: "conv1" of "lenet:conv1". @param {string[]} scopes */
 export function shortScopes(scopes) {
@@ -61,41 +62,36 @@ export function partsOf(layer) {
 /** Phases and idle time of the chosen steps, as shares of the longer of their time and their work.
  * @param {Step[]} steps @returns {{parts: [string, number][], work: number, wall: number}} */
 export function phaseShares(steps) {
-  const sums = PARTS.map((_, k) => steps.reduce((sum, step) => sum + step.parts[k], 0));
-  const wall = steps.reduce((sum, step) => sum + step.end - step.begin, 0), work = sums.reduce((a, b) => a + b, 0);
-  const whole = Math.max(wall, work, 1);
-  const parts = PARTS.map((part, k) => /** @type {[string, number]} */ ([part, sums[k] / whole]));
-  return { parts: [.../** @type {[string, number][]} */ (parts), ['idle', Math.max(0, 1 - work / whole)]], work, wall };
+  const wall = sumOf(steps, lengthOf), work = sumOf(steps, workOf), whole = Math.max(wall, work, 1);
+  const parts = PARTS.map((part, k) => /** @type {[string, number]} */ ([part, sumOf(steps, step => step.parts[k]) / whole]));
+  return { parts: [...parts, ['idle', Math.max(0, 1 - work / whole)]], work, wall };
 }
 
 /** Why a step is slow, from what is known of it beside the median one. @param {Step} step @param {Step[]} steps all of its process */
 export function whyStep(step, steps) {
-  const chosen = steps.filter(each => each.isChosen && each !== step), others = chosen.length ? chosen : steps.filter(each => each !== step);
+  const others = chosenOf(steps.filter(each => each !== step));
   if (!others.length) return 'the only one';
-  const typical = (/** @type {(of: Step) => number} */ of) => {
-    const sorted = Float64Array.from(others, of).sort();
-    return sorted[sorted.length >> 1];
-  };
-  const length = step.end - step.begin, usual = typical(each => each.end - each.begin);
+  const typical = (/** @type {(of: Step) => number} */ of) => Float64Array.from(others, of).sort()[others.length >> 1];
+  const length = lengthOf(step), usual = typical(lengthOf);
   if (length < usual * NEAR) return 'no step stands out';
   if (step.isFirstRun || (step === steps[0] && length > usual * FAR)) return 'the first one, with the costs of a first run';
-  const idle = (/** @type {Step} */ of) => Math.max(0, of.end - of.begin - of.parts.reduce((a, b) => a + b, 0));
   const more = PARTS.map((part, k) => ({ word: `${part} took`, ns: step.parts[k] - typical(each => each.parts[k]) }));
-  more.push({ word: 'no operator ran for', ns: idle(step) - typical(idle) });
+  const idle = (/** @type {Step} */ of) => Math.max(0, lengthOf(of) - workOf(of));
+  if (steps.some(workOf)) more.push({ word: 'no operator ran for', ns: idle(step) - typical(idle) });
   if (step.runDelay > 0) more.push({ word: 'other programs had the cores for', ns: step.runDelay - typical(each => Math.max(0, each.runDelay)) });
   const most = more.reduce((a, b) => (b.ns > a.ns ? b : a));
   const words = most.ns > 0 ? `${most.word} ${time(most.ns, 3)} more than in a typical step` : '';
-  return [words, ...step.marks.map(mark => `it has ${mark}`)].filter(Boolean).join('; ') || 'nothing in it stands out';
+  return [words, ...step.marks.map(mark => `it has ${mark}`)].filter(Boolean).join('; ') || 'nothing recorded in it stands out';
 }
 
 /** @param {Step[]} steps @returns {Step | null} */
 export function slowestOf(steps) {
-  return steps.reduce((slowest, step) => (!slowest || step.end - step.begin > slowest.end - slowest.begin ? step : slowest), /** @type {Step | null} */ (null));
+  return steps.reduce((slowest, step) => (!slowest || lengthOf(step) > lengthOf(slowest) ? step : slowest), /** @type {Step | null} */ (null));
 }
 
-/** @param {string} token @param {string} text */
-function key(token, text) {
-  return h('span', { class: 'item' }, h('i', { class: 'key', style: { background: `var(--${token === 'idle' ? 'line' : token})` } }), text);
+/** @param {string} part */
+function fillToken(part) {
+  return `var(--${part === 'idle' ? 'line' : part})`;
 }
 
 /** @param {string} title @param {Child[]} children */
@@ -108,39 +104,43 @@ export function cards(options) {
   return [whatCard(options), stepsCard(options), trustCard(options.head)];
 }
 
+/** As many names with their shares as a line holds. @param {LayerShare[]} layers */
+function headline(layers) {
+  let words = '';
+  for (const { name: word, share } of layers.slice(0, 3)) {
+    const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(0)} %`;
+    if (words && next.length > HEADLINE) break;
+    words = next;
+  }
+  return words || 'No operators and no calls were recorded';
+}
+
 /** @param {CardsOptions} options */
 function whatCard({ head }) {
-  const { steps } = head; // of all processes, as the report's figures are
-  const scopes = layerShares(head), layers = (scopes.length ? scopes : namedShares(head)).slice(0, ROWS), chosen = steps.filter(step => step.isChosen);
-  const { parts, work, wall } = phaseShares(chosen.length ? chosen : steps), shown = parts.filter(([, share]) => share >= 0.005);
-  const words = parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ');
-  const top = layers[0]?.each ?? 0, hasSteps = steps.length > 0, hasWork = hasSteps && work > 0;
-  return card(hasSteps ? 'What takes the step' : 'What takes the run',
-    h('p', { class: 'big' }, layers.length ? layers.slice(0, 3).map(layer => `${layer.name} ${(100 * layer.share).toFixed(0)} %`).join(', ')
-      : 'No operators and no calls were recorded'),
-    hasWork && h('div', { class: 'stack', role: 'img', 'aria-label': words }, shown.map(([part, share]) => h('span', {
-      title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: `var(--${part === 'idle' ? 'line' : part})` } }))),
-    hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => key(part, `${part} ${(100 * share).toFixed(0)} %`))),
-    h('div', { class: 'rows' }, layers.flatMap((layer, i) => [h('span', { class: ['name', i > 1 && 'minor'].filter(Boolean).join(' ') }, layer.name),
-      h('span', { class: i > 1 ? 'minor' : undefined }, meter(layer.parts, top)), h('b', { class: i > 1 ? 'minor' : undefined }, percent(layer.share)),
-      h('span', { class: i > 1 ? 'minor' : undefined }, time(layer.each, 3))])),
-    scopes.length || !layers.length ? null : h('p', { class: 'fine' }, head.report.operators?.length ? 'No scopes were recorded: these are operators.' : 'No operators were recorded: these are calls, by their own time.'),
-    h('p', { class: 'fine minor' }, hasSteps ? windowWords(head, chosen.length || steps.length, steps.length, work, wall) : 'Shares are of the whole run.'));
+  const { steps } = head, scopes = layerShares(head), all = scopes.length ? scopes : namedShares(head), layers = all.slice(0, ROWS), chosen = chosenOf(steps);
+  const { parts, work, wall } = phaseShares(chosen), busy = work || wall * sumOf(all, layer => layer.share), shown = parts.filter(([, share]) => share >= 0.005);
+  const hasWork = steps.length > 0 && work > 0;
+  return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers)),
+    hasWork && h('div', { class: 'stack', role: 'img', 'aria-label': parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ') }, shown.map(([part, share]) => h('span', {
+      title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: fillToken(part) } }))),
+    hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => h('span', { class: 'item' }, h('i', { class: 'key', style: { background: fillToken(part) } }), `${part} ${(100 * share).toFixed(0)} %`))),
+    bars(layers.map((layer, i) => ({ name: layer.name, parts: layer.parts, figures: [percent(layer.share), time(layer.each, 3)], isMinor: i > 1 }))),
+    h('p', { class: 'fine' }, scopes.length || !layers.length ? '' : head.report.operators?.length ? 'No scopes were recorded: these are operators. ' : 'No operators were recorded: these are calls, by their own time. ',
+      h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen.length, steps.length, busy, wall) : 'Shares are of the whole run.')));
 }
 
 /** @param {Head} head @param {number} chosen @param {number} all @param {number} work @param {number} wall */
 function windowWords(head, chosen, all, work, wall) {
   const of = chosen === all ? `all ${count(all)} steps` : `${count(chosen)} of ${count(all)} steps`;
-  const side = work > wall * 1.005 ? `; operators ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
+  const side = work > wall * 1.005 ? `; work ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
   return `Shares and times a step are of ${of}${head.processes.length > 1 ? ` of ${count(head.processes.length)} processes` : ''}${side}.`;
 }
 
 /** What to try first: the first cause that is told, else the largest single gain. @param {Head} head @param {(tab: string) => void} choose */
 function tryFirst(head, choose) {
-  const told = head.told[0], best = bestPrediction(head);
-  const words = told ? name(told.title) : best ? `${best.words}: ${change(-best.gain)} a step` : head.explainRefused ? name(head.explainRefused) : 'nothing stands out';
-  return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ',
-    told || best ? button(told ? 'Explain' : 'What-if', () => choose(told ? 'Explain' : 'What-if'), { class: 'small' }) : null);
+  const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), tab = told ? 'Explain' : 'What-if';
+  const words = told ? `${name(told.title)}${cause?.gain_ns > 0 ? `, ${gainShort(cause)}` : ''}` : best ? `${best.words}: ${change(-best.gain)} a step` : head.explainRefused ? name(head.explainRefused) : 'nothing stands out';
+  return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', (told || best) && button(tab, () => choose(tab), { class: 'small' }));
 }
 
 /** @param {Head} head @returns {{words: string, gain: number} | null} */
@@ -171,25 +171,22 @@ function stepsCard({ head, goStep, choose }) {
   if (!slowest) {
     return card('Steps', h('p', { class: 'big' }, 'No steps were marked'), h('p', { class: 'fine' }, 'The program can call profiler.step() once a step: then the page says which was slow, and why.'), tryFirst(head, choose));
   }
-  const steps = head.steps.filter(step => step.process === slowest.process), chosen = steps.filter(step => step.isChosen), of = chosen.length ? chosen : steps;
+  const steps = head.steps.filter(step => step.process === slowest.process), of = chosenOf(steps), length = lengthOf(slowest), many = head.processes.length > 1;
   const process = head.explain?.processes?.find((/** @type {any} */ each) => each.pid === head.processes[slowest.process]?.pid);
-  const median = process?.median_ns ?? medianOf(of), length = slowest.end - slowest.begin;
-  const many = head.processes.length > 1;
-  return card('Steps', h('p', { class: 'big' }, `Slowest: step ${slowest.number}, ${time(length, 3)}`),
+  const median = process?.median_ns ?? medianOf(of);
+  return card('Steps', h('p', { class: 'big' }, `Slowest: step ${slowest.number}, ${time(length, 3)} `, button(length > FAR * median ? 'Show the slowest' : 'Show it', () => goStep(slowest), { class: 'small' })),
     terms([['that is', `${(length / Math.max(1, median)).toFixed(1)} \u00d7 the median: ${whyStep(slowest, steps)}`],
-      ['median', `${time(median)} of ${counted(of.length, 'step')}`],
+      ['median', `${time(median)} of ${counted(of.length, 'step')}${many ? ` of ${ofMany(head, slowest.process)}` : ''}`],
       process?.p90_ns ? ['90 % within', time(process.p90_ns), true] : null,
-      process?.noise_ns ? ['noise', `${time(process.noise_ns, 3)}${process.is_noisy ? ': the machine was busy' : ''}`, true] : null,
-      many && ['process', processName(head, slowest.process)]]),
-    many && processRows(head),
-    button(length > FAR * median ? 'Show the slowest' : 'Show it', () => goStep(slowest)), tryFirst(head, choose));
+      process?.noise_ns ? ['noise', `${time(process.noise_ns, 3)}${process.is_noisy ? ': the machine was busy' : ''}`, true] : null]),
+    many && processRows(head), tryFirst(head, choose));
 }
 
-/** One row a process: its median step. @param {Head} head */
+/** The median step of each process, the slowest first. @param {Head} head */
 function processRows(head) {
-  const rows = head.processes.map((_, i) => ({ i, median: medianOf(head.steps.filter(step => step.process === i && step.isChosen)) })).filter(row => row.median > 0);
-  const most = rows.reduce((top, row) => Math.max(top, row.median), 1);
-  return h('div', { class: 'rows three' }, rows.slice(0, ROWS).flatMap(row => [h('span', { class: 'name' }, processName(head, row.i)), meter([['accent', row.median]], most), h('span', {}, time(row.median, 3))]));
+  const rows = head.processes.map((_, i) => ({ i, median: medianOf(chosenOf(head.steps.filter(step => step.process === i))) })).filter(row => row.median > 0).sort((a, b) => b.median - a.median);
+  return h('div', {}, bars(rows.slice(0, ROWS).map(({ i, median }) => ({ name: ofMany(head, i), parts: [['accent', median]], figures: [time(median, 3)] }))),
+    rows.length > ROWS && h('p', { class: 'fine' }, `and ${count(rows.length - ROWS)} that are faster`));
 }
 
 /** @param {Head} head */

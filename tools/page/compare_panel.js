@@ -10,7 +10,7 @@ import { change, counted, dotted, name, percent, time, wholeName } from './text.
 /** @import { Sections } from './sections.js' */
 /** @import { Panel } from './tabs.js' */
 
-const PAIR = 92, WORDS = /** @type {Record<string, string>} */ ({ none: 'one run a side: no verdict', disturbed: 'no verdict: runs were disturbed', refused: 'these two cannot be compared', slower: 'slower', faster: 'faster', same: 'no difference that is sure' });
+const PAIR = 92, WORDS = /** @type {Record<string, string>} */ ({ none: 'One run a side: no verdict', disturbed: 'No verdict: runs were disturbed', refused: 'These two cannot be compared', slower: 'Slower', faster: 'Faster', same: 'No difference that is sure' });
 
 /** @param {Uint8Array} bytes @returns {any} */
 export function differenceOf(bytes) {
@@ -23,7 +23,7 @@ export function differenceOf(bytes) {
 function judgedRow(judged, what) {
   if (!judged) return null;
   const range = typeof judged.change_low === 'number' ? ` (${signedPercent(judged.change_low)} to ${signedPercent(judged.change_high)}, p ${judged.p})` : '';
-  return [what, `${time(judged.before_ns)} \u2192 ${time(judged.after_ns)}: ${signedPercent(judged.change)}${range}; ${WORDS[judged.verdict] ?? name(judged.verdict)}`];
+  return [what, `${time(judged.before_ns)} \u2192 ${time(judged.after_ns)}: ${signedPercent(judged.change)}${range}${judged.verdict === 'none' ? '' : `; ${(WORDS[judged.verdict] ?? name(judged.verdict)).toLowerCase()}`}`];
 }
 
 /** @param {number} share */
@@ -37,7 +37,12 @@ export function stepsOfBoth(head, difference) {
   return { before: before.filter((/** @type {number} */ ns) => ns >= 0), after: head.steps.map(step => step.end - step.begin) };
 }
 
-/** Two strips on one scale. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
+/** @param {number[]} list */
+function medianNs(list) {
+  return Float64Array.from(list).sort()[list.length >> 1] ?? NaN;
+}
+
+/** Two strips on one scale, with their median steps. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
 function drawStrips(canvas, both) {
   if (!canvas.isConnected) return;
   const { context: c, width } = fitCanvas(canvas, PAIR), p = palette(), sorted = Float64Array.from([...both.before, ...both.after]).sort();
@@ -49,7 +54,8 @@ function drawStrips(canvas, both) {
   [both.before, both.after].forEach((list, k) => {
     const ground = k * PAIR / 2 + PAIR / 2 - 2, each = (width - left) / Math.max(1, list.length);
     c.fillStyle = p.soft;
-    c.fillText(k ? 'after' : 'before', 0, ground - 14);
+    c.fillText(k ? 'after' : 'before', 0, ground - 28);
+    c.fillText(time(medianNs(list), 3), 0, ground - 14);
     c.fillStyle = k ? p.accent : p.call;
     list.forEach((ns, i) => {
       const height = Math.min(1, ns / top) * (PAIR / 2 - 6);
@@ -85,8 +91,8 @@ export async function comparePanel(head, sections, search) {
     { title: 'On the path', value: row => whereOf(row) }, timeColumn('Before', row => row.before_ns), timeColumn('After', row => row.after_ns),
     { title: 'Change', unit: 'ns', value: row => row.change_ns, show: row => change(row.change_ns) },
     { title: '', kind: /** @type {'bar'} */ ('bar'), value: row => Math.abs(row.change_ns), show: row => difference(row.change_ns, most) },
-    shareColumn('Sure to', row => (typeof row.adjusted_p === 'number' ? 1 - row.adjusted_p : null), true),
-    { title: '', kind: 'text', minor: true, value: row => (row.before_ns === 0 ? 'new' : row.after_ns === 0 ? 'gone' : '') },
+    ...(rows.some((/** @type {any} */ row) => typeof row.adjusted_p === 'number') ? [shareColumn('Sure to', (/** @type {any} */ row) => (typeof row.adjusted_p === 'number' ? 1 - row.adjusted_p : null), true)] : []),
+    { title: 'Only', kind: 'text', minor: true, value: row => (row.before_ns === 0 ? 'after' : row.after_ns === 0 ? 'before' : '') },
   ], rows, { sort: 4, text: row => whereOf(row), pick: row => search(row.name ?? '') });
   const fact = json.differences ?? {};
   return { element: h('div', { class: 'panel' }, h('p', { class: 'big' }, WORDS[json.verdict] ?? name(json.verdict)),

@@ -56,7 +56,7 @@ export function inputById(id) {
   return /** @type {HTMLInputElement} */ (byId(id));
 }
 
-/** A button that a mouse, a finger and a key press alike. @param {string} text @param {() => void} act
+/** A button that a mouse, a finger and a key press alike. @param {Child | Child[]} text @param {() => void} act
  * @param {Attributes} [attributes] */
 export function button(text, act, attributes = {}) {
   return h('button', { type: 'button', on: { click: act }, ...attributes }, text);
@@ -69,6 +69,21 @@ export function meter(parts, whole, label) {
     parts.filter(([, amount]) => amount > whole * LEAST_PART).map(([token, amount]) => h('span', {
       style: { background: `var(--${token})`, width: `${Math.min(100, 100 * amount / Math.max(whole, 1e-9))}%` },
     })));
+}
+
+/** Rows of a name, a bar of parts as shares of the longest, and figures, the first of them bold.
+ * @param {{name: Child, parts: [string, number][], figures: string[], isMinor?: boolean}[]} rows @param {string} [kind] */
+export function bars(rows, kind = '') {
+  const whole = rows.reduce((most, { parts }) => Math.max(most, sumOf(parts, part => part[1])), 1);
+  return h('div', { class: `rows ${kind}` }, rows.map(({ name, parts, figures, isMinor }) => h('div', { class: isMinor ? 'minor' : undefined }, h('span', { class: 'name' }, name),
+    meter(parts, whole), figures.map((figure, i) => h(i || figures.length < 2 ? 'span' : 'b', {}, figure)))));
+}
+
+/** @template T @param {Iterable<T>} list @param {(each: T) => number} of */
+export function sumOf(list, of) {
+  let sum = 0;
+  for (const each of list) sum += of(each);
+  return sum;
 }
 
 /** A list of terms. @param {([string, Child, boolean?] | null | false)[]} rows the third: hidden on narrow pages */

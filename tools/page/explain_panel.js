@@ -3,7 +3,8 @@
 // view, search and overlay to where the cause is seen.
 import { button, empty, h, terms } from './dom.js';
 import { change, counted, dotted, name, time } from './text.js';
-import { table } from './table.js';
+import { processColumn, table } from './table.js';
+import { ranksPart } from './ranks_panel.js';
 /** @import { Head, Told } from './head.js' */
 /** @import { Panel } from './tabs.js' */
 
@@ -22,12 +23,17 @@ export function sightOf(cause, step) {
     isFirstRun: cause?.cause === 'first-run cost' };
 }
 
+/** @param {any} cause */
+export function gainShort(cause) {
+  return `${cause.is_upper_bound ? 'at most ' : ''}${time(cause.gain_ns, 3)} a step`;
+}
+
 /** A gain with its range, in words. @param {any} cause */
 export function gainWords(cause) {
   if (typeof cause?.gain_ns !== 'number') return 'its gain is not known';
   const range = typeof cause.gain_low_ns === 'number' && cause.gain_high_ns > cause.gain_low_ns ? ` (${time(cause.gain_low_ns, 3)} to ${time(cause.gain_high_ns, 3)})` : '';
   const from = /** @type {Record<string, string>} */ ({ replay: 'replayed', path: 'from the path', counted: 'counted' })[cause.gain_from];
-  return `${cause.is_upper_bound ? 'at most ' : ''}${time(cause.gain_ns, 3)} a step${range}${from ? `, ${from}` : ''}`;
+  return `${gainShort(cause)}${range}${from ? `, ${from}` : ''}`;
 }
 
 /** @param {string} command */
@@ -67,18 +73,18 @@ export function explainPanel(head, show) {
   });
   const others = processes.flatMap((/** @type {any} */ process) => (process.causes ?? []).filter((/** @type {any} */ cause) => !cause.is_told)
     .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid })));
-  return { element: h('div', { class: 'panel' }, list.length ? h('ol', { class: 'causes' }, list)
+  return { element: h('div', { class: 'panel' }, ranksPart(head), list.length ? h('ol', { class: 'causes' }, list)
     : empty(head.explainRefused ? name(head.explainRefused) : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
-  others.length ? lookedAt(others, show) : null), ...(others.length ? { csv: () => causeRows(processes) } : {}) };
+  others.length ? lookedAt(head, others, show) : null), ...(others.length ? { csv: () => causeRows(processes) } : {}) };
 }
 
-/** Causes that were looked at and not told. @param {any[]} causes @param {(sight: Sight) => void} show */
-function lookedAt(causes, show) {
+/** Causes that were looked at and not told. @param {Head} head @param {any[]} causes @param {(sight: Sight) => void} show */
+function lookedAt(head, causes, show) {
   return h('div', {}, h('h3', {}, 'Looked at, and not told'), table('Causes that were not told', [
     { title: 'Cause', value: cause => cause.cause },
-    { title: 'Gain a step', unit: 'ns', value: cause => cause.gain_ns ?? null, show: cause => gainWords(cause) },
+    { title: 'Gain', kind: 'text', unit: 'ns', value: cause => cause.gain_ns ?? null, show: cause => gainWords(cause) },
     { title: 'Where', kind: 'text', value: cause => dotted((cause.where ?? []).slice(0, 3).map((/** @type {any} */ place) => name(place.place))), minor: true },
-    { title: 'In', value: cause => cause.steps ?? null, show: cause => counted(cause.steps ?? 0, 'step'), minor: true },
+    { title: 'In', value: cause => cause.steps ?? null, show: cause => counted(cause.steps ?? 0, 'step'), minor: true }, ...processColumn(head, (/** @type {any} */ cause) => cause.pid),
   ], causes, { text: cause => cause.cause, pick: cause => show(sightOf(cause, -1)) }).element);
 }
 
@@ -90,5 +96,5 @@ function causeRows(processes) {
 
 /** @param {any} prediction */
 export function gainRange(prediction) {
-  return `${change(-prediction.gain_ns)} (${change(-prediction.gain_high_ns)} to ${change(-prediction.gain_low_ns)})`;
+  return h('span', {}, change(-prediction.gain_ns), h('span', { class: 'minor' }, ` (${change(-prediction.gain_high_ns)} to ${change(-prediction.gain_low_ns)})`));
 }

@@ -2,7 +2,7 @@
 // What is told of the thing below the pointer, and of the focused span to a screen reader: the same words.
 import { byId, h } from './dom.js';
 import { LANE } from './lod.js';
-import { ROW } from './layout.js';
+import { deviceName, ROW } from './layout.js';
 import { PHASES } from './palette.js';
 import { nsOf, perPixel } from './scene.js';
 import { bytesAt } from './curves.js';
@@ -36,12 +36,21 @@ export function describe(timeline, x, y) {
   }
   const at = y + timeline.top, row = timeline.layout.rows.find(each => at >= each.y && at < each.y + each.height);
   if (!row || x < view.left) return null;
-  const ns = nsOf(view, x);
+  const ns = nsOf(view, x), gap = gapAt(timeline, row, ns);
+  if (gap) return gap;
   if (row.what === 'memory') {
     const curve = timeline.curves.memory?.[row.track];
-    return curve ? [`memory ${name(head.memory.devices[row.track].name)}`, `${size(bytesAt(curve, ns))} live at ${time(ns, 6)}`] : null;
+    return curve ? [deviceName(head, row.track), `${size(bytesAt(curve, ns))} live at ${time(ns, 6)}`] : null;
   }
   return row.what === 'spans' ? describeBin(timeline, row.track, Math.floor((at - row.y) / ROW), ns) : null;
+}
+
+/** What was lost or not recorded here. @param {Timeline} timeline @param {import('./layout.js').Row} row @param {number} ns */
+function gapAt({ head }, row, ns) {
+  const process = row.what === 'spans' ? head.tracks[row.track].process : -1;
+  const isHere = (/** @type {{process: number, from: number, to: number}} */ gap) => ns >= gap.from && ns <= gap.to && (process < 0 || gap.process === process);
+  const lost = head.losses.find(isHere), gap = lost ?? head.states.find(isHere);
+  return gap ? [lost ? `${counted(lost.records, 'record')} lost: ${name(lost.reason)}` : name(head.states.find(isHere)?.what ?? ''), `from ${time(gap.from, 6)} to ${time(gap.to, 6)}`] : null;
 }
 
 /** The option that keeps what is here. @param {Timeline['head']} head @param {number} ns */

@@ -45,8 +45,8 @@ export function layoutOf(head, width) {
       else addRow(layout, null, false, trackRow(track, i));
     }
   }
-  head.counters.forEach((counter, i) => addRow(layout, { text: name(counter.name), what: 'track' }, isNarrow, curveRow('counter', i)));
-  head.memory.devices.forEach((device, i) => addRow(layout, { text: `memory ${name(device.name)}`, what: 'thread' }, isNarrow,
+  head.counters.forEach((counter, i) => addRow(layout, { text: dotted([name(counter.name), ofMany(head, counter.process)]), what: 'thread' }, isNarrow, curveRow('counter', i)));
+  head.memory.devices.forEach((_, i) => addRow(layout, { text: deviceName(head, i), what: 'thread' }, isNarrow,
     curveRow('memory', i)));
   return layout;
 }
@@ -93,6 +93,22 @@ export function programOf(command) {
   if (!/[/\\]|\.py\b/.test(command)) return command;
   const words = command.split(' ').filter(Boolean), script = words.find(word => /\.py$/.test(word)) ?? words[0] ?? command;
   return script.split(/[/\\]/).pop() || command;
+}
+
+/** @param {Head} head @param {number} pid */
+export function nameOfPid(head, pid) {
+  return processName(head, head.processes.findIndex(process => process.pid === pid));
+}
+
+/** "memory cpu/0", of several processes with the name of its own. @param {Head} head @param {number} place of head.memory.devices */
+export function deviceName(head, place) {
+  const { name: device, process } = head.memory.devices[place];
+  return dotted([`memory ${name(device)}`, ofMany(head, process)]);
+}
+
+/** The name of one of several processes. @param {Head} head @param {number} place */
+export function ofMany(head, place) {
+  return head.processes.length > 1 && name(programOf(head.processes[place]?.name || `process ${head.processes[place]?.pid}`));
 }
 
 /** @param {Head} head @param {number} place of head.processes */

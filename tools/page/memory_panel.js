@@ -5,7 +5,8 @@ import { button, empty, fitCanvas, h, terms } from './dom.js';
 import { lowerBound } from './lod.js';
 import { palette, SANS } from './palette.js';
 import { perPixel, xOf } from './scene.js';
-import { drawAxis } from './strokes.js';
+import { drawAxis, fitText } from './strokes.js';
+import { deviceName } from './layout.js';
 import { table, shareColumn, countColumn } from './table.js';
 import { counted, dotted, name, size, time } from './text.js';
 /** @import { Curves, MemoryCurve } from './curves.js' */
@@ -38,12 +39,13 @@ class MemoryView {
   /** @param {Head} head @param {number} number of the device @param {MemoryCurve} curve @param {Timeline} timeline @param {Cursor} cursor */
   constructor(head, number, curve, timeline, cursor) {
     this.device = head.memory.devices[number];
+    this.name = deviceName(head, number);
     this.curve = curve;
     this.timeline = timeline;
     this.order = orderOfOwners(this.device, curve);
     this.shared = cursor;
     this.cursor = cursor.at ?? this.device.peakAt;
-    this.canvas = h('canvas', { tabindex: '0', class: 'stacked', 'aria-label': `Memory of ${name(this.device.name)} over time. Arrows move the cursor, P puts it on the peak.`, role: 'application', on: {
+    this.canvas = h('canvas', { tabindex: '0', class: 'stacked', 'aria-label': `${this.name} over time. Arrows move the cursor, P puts it on the peak.`, role: 'application', on: {
       click: event => this.setCursor(timeline.nsAt(event.offsetX)), keydown: event => this.key(event) } });
     this.list = h('div');
     new ResizeObserver(() => this.draw()).observe(this.canvas);
@@ -111,11 +113,17 @@ class MemoryView {
     if (cursor >= view.left && cursor <= view.width) c.fillRect(cursor, STACK_AXIS, 1, STACK);
     c.font = SANS;
     c.textBaseline = 'top';
+    const words = `peak ${size(device.peak)}`;
     if (view.left) {
-      c.fillText(fitTextTo(c, `memory ${name(device.name)}`, view.left - 10), 0, STACK_AXIS + 4);
+      c.fillText(fitText(c, this.name, view.left - 10), 0, STACK_AXIS + 4);
       c.fillStyle = p.soft;
-      c.fillText(`peak ${size(device.peak)}`, 0, STACK_AXIS + 20);
+      c.fillText(words, 0, STACK_AXIS + 20);
       c.fillText(`at ${time(device.peakAt, 5)}`, 0, STACK_AXIS + 36);
+    } else {
+      c.fillStyle = p.page;
+      c.fillRect(0, STACK_AXIS, c.measureText(words).width + 8, 16);
+      c.fillStyle = p.soft;
+      c.fillText(words, 4, STACK_AXIS + 3);
     }
     if (peak < view.left || peak > view.width) return;
     c.beginPath();
@@ -123,11 +131,6 @@ class MemoryView {
     c.fillStyle = p.path;
     c.fill();
   }
-}
-
-/** @param {CanvasRenderingContext2D} c @param {string} text @param {number} room */
-function fitTextTo(c, text, room) {
-  return c.measureText(text).width <= room ? text : `${text.slice(0, Math.max(3, Math.floor(room / 6.5)))}\u2026`;
 }
 
 /** The exact table of the peak, as `mxprof memory` has it. @param {any} device of its JSON */
@@ -158,7 +161,7 @@ export async function memoryPanel(head, curves, timeline, cursor) {
     const view = all?.[i] ? new MemoryView(head, i, all[i], timeline, cursor) : null, document = documents.find(each => each.device === device.name && each.peak?.bytes === device.peak) ?? documents[i];
     if (view) views.push(view);
     const exact = document ? peakTable(document) : null, ran = document?.peak?.ran;
-    return { view, exact, element: h('section', { 'aria-label': `Memory of ${name(device.name)}` },
+    return { view, exact, element: h('section', { 'aria-label': deviceName(head, i) }, head.memory.devices.length > 1 && h('h3', {}, deviceName(head, i)),
       terms([['peak', dotted([`${size(device.peak)} at ${time(device.peakAt, 5)}`, document?.peak?.step > 0 && `step ${document.peak.step}`, ran && `while ${name(ran.name)} ran`, document?.peak?.block_of && `reached by ${name(document.peak.block_of)}`])],
         ['over steps', growthWords(document?.growth)]]),
       view ? view.canvas : empty('Its curve cannot be read: the section is damaged.'),

@@ -2,6 +2,7 @@
 // What lies over the timeline's spans: focus, selection, arrows of the focused operator, the critical path. Arrows are
 // of the focus only, never of all.
 import { AXIS, ROW } from './layout.js';
+import { lowerBound } from './lod.js';
 import { SANS } from './palette.js';
 import { hatch } from './strokes.js';
 /** @import { Timeline } from './timeline.js' */
@@ -103,10 +104,10 @@ export function drawPath(c, p, timeline, path) {
   /** @type {number | null} */
   let before = null;
   for (const { step, from, to } of path.groups) {
-    const { begin, end, process } = head.steps[step] ?? { begin: 0, end: 0, process: 0 };
+    const { begin, end, process } = head.steps[step] ?? { begin: 0, end: head.length, process: head.threads[path.thread[from] - 1]?.process ?? 0 };
     if (end < view.from || begin > view.to) continue;
     let drawn = -1e9;
-    for (let i = from; i < to; i++) {
+    for (let i = Math.max(from, from + lowerBound(path.begin.subarray(from, to), view.from) - 1); i < to && path.begin[i] <= view.to; i++) {
       const x = timeline.xAt(path.begin[i]), right = timeline.xAt(path.begin[i] + path.length[i]);
       if (right < 0 || x > view.width || right < drawn + 0.5) continue;
       drawn = Math.max(x + 1, right);

@@ -169,10 +169,10 @@ export class Page {
       canvasById('timeline').focus();
       event.preventDefault();
     });
-    this.pathButton = button('Path (P)', () => this.togglePath(), { 'aria-pressed': 'false', disabled: !head.path?.steps.length });
-    this.arrowButton = button('Arrows (E)', () => this.toggleArrows(), { 'aria-pressed': 'true' });
-    this.whatifButton = button('What-if (H)', () => this.toggleWhatif(), { 'aria-pressed': 'false', disabled: !bestPrediction(head) });
-    byId('tools').append(button('Whole run (0)', () => timeline.whole()), this.pathButton, this.whatifButton, this.arrowButton,
+    this.pathButton = button(keyed('Path', 'P'), () => this.togglePath(), { 'aria-pressed': 'false', disabled: !head.path?.steps.length });
+    this.arrowButton = button(keyed('Arrows', 'E'), () => this.toggleArrows(), { 'aria-pressed': 'true' });
+    this.whatifButton = button(keyed('What-if', 'H'), () => this.toggleWhatif(), { 'aria-pressed': 'false', disabled: !bestPrediction(head) });
+    byId('tools').append(button(keyed('Whole run', '0'), () => timeline.whole()), this.pathButton, this.whatifButton, this.arrowButton,
       button('CSV', () => this.exportCsv(), { title: 'The open table as CSV' }), button('PNG', () => {
         savePng(fileName(head.file, 'timeline', 'png'), timeline.canvas).catch(error => trouble('No picture was made', String(error)));
       }, { title: 'The timeline as a picture' }), button('SVG', () => this.exportSvg(), { title: 'The timeline as a drawing' }),
@@ -384,6 +384,11 @@ export class Page {
     const { timeline } = this, found = await nearestBehind(this.profile, track, begin - 1, 1, (block, i) => block.begin[i] === begin);
     if (found && found.begin === begin && !(timeline.focus?.begin === begin && timeline.focus.track === track)) timeline.setFocus(found);
   }
+}
+
+/** A button's word and, where there is room, its key. @param {string} word @param {string} key */
+function keyed(word, key) {
+  return [word, h('span', { class: 'minor' }, ` (${key})`)];
 }
 
 /** @param {Head} head */

@@ -3,10 +3,12 @@
 import { h, terms } from './dom.js';
 import { processName } from './layout.js';
 import { countColumn, table, timeColumn } from './table.js';
-import { count, counted, dotted, name, time, wholeName } from './text.js';
+import { count, counted, dotted, name, size, time, wholeName } from './text.js';
 /** @import { Head } from './head.js' */
 /** @import { Sections } from './sections.js' */
 /** @import { Panel } from './tabs.js' */
+
+const LEAST_PAUSE_NS = 1000; // recording that ends does so a moment before the file
 
 /** What is not in the page, in a sentence. @param {Head} head */
 export function droppedWords({ dropped }) {
@@ -18,7 +20,7 @@ export function droppedWords({ dropped }) {
 export function profilePanel(head, sections, cost) {
   const { quality } = head.report, { rest } = head.dropped, info = head.processes.flatMap((process, i) => process.info.map(([key, value]) => ({ i, key, value })));
   const many = head.processes.length > 1, cut = Object.entries(head.truncated).filter(([, n]) => Number(n) > 0).map(([what, n]) => `${count(Number(n))} ${what}`);
-  const said = new Set(head.trust.rows.map(([label]) => label));
+  const paused = head.states.filter(state => state.to - state.from >= LEAST_PAUSE_NS), said = new Set(head.trust.rows.map(([label]) => label));
   const losses = table('Losses', [
     { title: 'Thread', value: row => dotted([many && processName(head, row.process), row.thread >= 0 ? name(head.threads[row.thread]?.name ?? '') : 'all threads']) },
     countColumn('Records', row => row.records), timeColumn('From', row => row.from), timeColumn('To', row => row.to), { title: 'Why', value: row => row.reason, show: row => name(row.reason) },
@@ -29,11 +31,11 @@ export function profilePanel(head, sections, cost) {
   ], info, { sort: 0, up: true, text: row => `${row.key} ${row.value}` });
   return { element: h('div', { class: 'panel left' },
     terms([['complete', name(head.trust.word)], ...head.trust.rows.map(([label, value]) => /** @type {[string, string]} */ ([name(label), name(value)])),
-      quality && !said.has('records') && ['records', `${count(quality.records ?? 0)}, ${count(quality.lost ?? 0)} lost`], quality?.own_cost_ns > 0 && !said.has('cost') && ['own cost', time(quality.own_cost_ns)],
-      !said.has('this page') && ['this page', droppedWords(head)], ['its size', `${count(cost.bytes)} characters of data${cost.frameMs ? `, last frame ${cost.frameMs.toFixed(1)} ms` : ''}`],
+      quality && !said.has('recorded') && ['records', `${count(quality.records ?? 0)}, ${count(quality.lost ?? 0)} lost`], quality?.own_cost_ns > 0 && !said.has('own cost') && ['own cost', time(quality.own_cost_ns)],
+      !said.has('this page') && ['this page', droppedWords(head)], ['its size', `${size(cost.bytes)} of data in this page`], cost.frameMs > 0 && ['last frame', `${cost.frameMs.toFixed(1)} ms to draw`],
       cut.length > 0 && ['cut by the writer', cut.join(', ')], rest.quiet_threads > 0 && ['quiet threads', `${counted(rest.quiet_threads, 'thread')} are shown as one`],
       rest.clock_spans > 0 && ['other clocks', `${counted(rest.clock_spans, 'span')} have no place in time`],
-      head.states.length > 0 && ['not recorded', head.states.map(state => `${name(state.what)} from ${time(state.from)} to ${time(state.to)}`).slice(0, 20).join('; ')],
+      paused.length > 0 && ['not recorded', paused.map(state => `${name(state.what)} from ${time(state.from)} to ${time(state.to)}`).slice(0, 20).join('; ')],
       sections.problems.size > 0 && ['damaged', [...sections.problems].slice(0, 20).map(([section, what]) => `section ${section} ${what}`).join('; ')]]),
     head.losses.length ? h('div', {}, h('h3', {}, 'Losses'), losses.element) : null, h('h3', {}, 'What the profile says of itself'), list.element),
   filter: list.filter, csv: list.csv };

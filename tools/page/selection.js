@@ -106,7 +106,7 @@ export async function select(profile, statistics, tracks, from, to, limits = {})
 }
 
 /** @param {Map<number, Sum>} sums @param {number} kind */
-function sumOf(sums, kind) {
+function entryOf(sums, kind) {
   let sum = sums.get(kind);
   if (!sum) {
     sum = { count: 0, inside: 0, sum: 0, least: Infinity, largest: 0, durations: [], buckets: new Map() };
@@ -117,7 +117,7 @@ function sumOf(sums, kind) {
 
 /** @param {Map<number, Sum>} sums @param {BlockStat} row */
 function addStat(sums, row) {
-  const sum = sumOf(sums, row.kind);
+  const sum = entryOf(sums, row.kind);
   sum.count += row.count;
   sum.inside += row.sum;
   sum.sum += row.sum;
@@ -132,7 +132,7 @@ function addSpans(sums, profile, number, block, from, to, isExact) {
   for (let i = profile.first(number, block, from); i < block.count && block.begin[i] <= to; i++) {
     const begin = block.begin[i], duration = block.duration[i], end = begin + duration;
     if (end < from) continue;
-    const sum = sumOf(sums, block.kind[i]);
+    const sum = entryOf(sums, block.kind[i]);
     sum.count++;
     sum.inside += Math.min(end, to) - Math.max(begin, from);
     sum.sum += duration;

@@ -2,11 +2,13 @@
 // The selection in numbers: what touches the range, how much of it lies inside, totals by category and phase, memory at both
 // ends, and the distribution of the focused name's durations. Says its own definition.
 import { empty, h, terms } from './dom.js';
+import { FORM } from './head.js';
 import { PHASES, fillOf } from './palette.js';
 import { bytesAt } from './curves.js';
 import { barColumn, countColumn, table, timeColumn } from './table.js';
 import { hasDropped } from './dropped.js';
 import { placeOf } from './hover.js';
+import { deviceName } from './layout.js';
 import { largestOf } from './tables.js';
 import { bucketBegin, bucketOf } from './selection.js';
 import { counted, dotted, name, NO_VALUE, size, time } from './text.js';
@@ -29,6 +31,11 @@ export function totalsBy(head, rows, wordOf) {
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
+/** @param {Head['kinds'][number]} kind */
+function categoryOf(kind) {
+  return fillOf(kind) === 'wait' ? 'waiting' : kind.form === FORM.engine ? 'engine' : kind.category;
+}
+
 /** @param {[string, number][]} totals */
 function totalsList(totals) {
   return totals.map(([word, ns]) => `${name(word)} ${time(ns, 3)}`).join(' \u00b7 ') || NO_VALUE;
@@ -38,7 +45,7 @@ function totalsList(totals) {
 function memoryRows(head, curves, { from, to }) {
   return (curves ?? []).map((curve, i) => {
     const before = bytesAt(curve, from), after = bytesAt(curve, to), sign = after >= before ? '+' : '\u2212';
-    return /** @type {[string, string]} */ ([`memory ${name(head.memory.devices[i].name)}`,
+    return /** @type {[string, string]} */ ([deviceName(head, i),
       `${size(before)} at its begin, ${size(after)} at its end: ${sign}${size(Math.abs(after - before))}`]);
   });
 }
@@ -60,11 +67,11 @@ export function selectionPanel(head, selection, curves, search) {
   ], rows, { text: row => dotted([head.kinds[row.kind].name, head.kinds[row.kind].scope]), pick: row => search(head.kinds[row.kind].name) });
   const summary = h('div', { class: 'summary' },
     h('p', {}, h('b', {}, time(to - from)), ` from ${time(from, 7)}: ${counted(selection.spans, 'span')} touch it.`,
-      ' \u201cInside\u201d is their time within it; mean, min, max and percentiles are of whole spans.', approximate ? ' ~: to a bucket of at most 25 %.' : '',
+      ' \u201cInside\u201d is their time within it; mean, min, max and percentiles are of whole spans. Where spans nest, each of them counts.', approximate ? ' ~: to a bucket of at most 25 %.' : '',
       selection.unread ? ` ${counted(selection.unread, 'block')} of this page ${selection.unread === 1 ? 'is' : 'are'} damaged and not counted.` : '',
       isCut ? ' The shortest spans here are not in this page and not counted.' : ''),
-    terms([['by category', totalsList(totalsBy(head, rows, kind => kind.category))],
-      ['by phase', totalsList(totalsBy(head, rows.filter(row => head.kinds[row.kind].category === 'operator'), kind => (kind.phase ? PHASES[kind.phase] : 'none')))],
+    terms([['by category', totalsList(totalsBy(head, rows, categoryOf))],
+      ['by phase', totalsList(totalsBy(head, rows.filter(row => head.kinds[row.kind].form === FORM.operator), kind => (kind.phase ? PHASES[kind.phase] : 'no phase')))],
       ...memoryRows(head, curves, selection)]));
   return { element: h('div', { class: 'panel' }, summary, list.element), filter: list.filter, csv: list.csv };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps in order: a bar a step, its height the time, its colours the phases, idle pale. Steps above four times the
 // median are cut with a gap and their time above. More steps than pixels: each pixel shows the slowest of its own.
-import { byId, fitCanvas, h } from './dom.js';
+import { byId, fitCanvas, h, sumOf } from './dom.js';
 import { palette, PARTS, SANS } from './palette.js';
 import { time } from './text.js';
 /** @import { Head, Step } from './head.js' */
@@ -10,13 +10,40 @@ import { time } from './text.js';
 /** @typedef {{from: number, to: number, line: {ns: number, word: string} | null}} Marks what the timeline shows; what-if's mean */
 /** @typedef {{x: number, width: number, step: number}} Bar */
 
-const HEIGHT = 76, TOP = 14, CUT = 4, LABELS = 2;
+const HEIGHT = 76, TOP = 14, CUT = 4, HEADROOM = 1.25, LABELS = 2;
+
+/** @param {Step} step */
+export function lengthOf({ begin, end }) {
+  return end - begin;
+}
+
+/** Time in operators of a step. @param {Step} step */
+export function workOf({ parts }) {
+  return sumOf(parts, ns => ns);
+}
+
+/** Those of the verdict's window, or all. @param {Step[]} steps */
+export function chosenOf(steps) {
+  const chosen = steps.filter(step => step.isChosen);
+  return chosen.length ? chosen : steps;
+}
 
 /** The median of lengths; 0 where there are none. @param {Step[]} steps */
 export function medianOf(steps) {
   if (!steps.length) return 0;
-  const sorted = Float64Array.from(steps, step => step.end - step.begin).sort(), middle = sorted.length >> 1;
+  const sorted = Float64Array.from(steps, lengthOf).sort(), middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** How high the strip is: as the longest step that is not cut, and a little more where one is. @param {Step[]} steps @param {number} cut */
+function topOf(steps, cut) {
+  let top = 1, longest = 1;
+  for (const step of steps) {
+    const length = lengthOf(step);
+    longest = Math.max(longest, length);
+    if (length <= cut) top = Math.max(top, length);
+  }
+  return longest > top ? Math.min(longest, Math.max(top * HEADROOM, cut / 2)) : top;
 }
 
 /** Bars of at least a pixel. @param {Step[]} steps @param {number} width @returns {Bar[]} */
@@ -27,7 +54,7 @@ export function barsOf(steps, width) {
   for (let i = 0; i < steps.length; i += shared) {
     let slowest = i;
     for (let k = i + 1; k < Math.min(steps.length, i + shared); k++) {
-      if (steps[k].end - steps[k].begin > steps[slowest].end - steps[slowest].begin) slowest = k;
+      if (lengthOf(steps[k]) > lengthOf(steps[slowest])) slowest = k;
     }
     const x = Math.round(i * each), right = Math.round((i + shared) * each);
     bars.push({ x, width: Math.max(1, right - x - (each > 4 ? 1 : 0)), step: slowest });
@@ -46,8 +73,9 @@ export class Strip {
     this.at = -1;
     /** @type {Marks} */
     this.marks = { from: 0, to: 0, line: null };
-    this.median = medianOf(steps.some(step => step.isChosen) ? steps.filter(step => step.isChosen) : steps);
-    this.longest = steps.reduce((most, step) => Math.max(most, step.end - step.begin), 0);
+    this.median = medianOf(chosenOf(steps));
+    this.top = topOf(steps, this.median * CUT);
+    this.hasWork = steps.some(workOf);
     canvas.addEventListener('click', event => {
       this.goTo(Math.floor(event.offsetX / canvas.clientWidth * steps.length));
     });
@@ -80,7 +108,7 @@ export class Strip {
     const { steps, median } = this;
     if (!steps.length) return;
     const { context: c, width } = fitCanvas(this.canvas, HEIGHT), p = palette();
-    const top = Math.max(1, Math.min(this.longest, median * CUT || this.longest)), scale = (HEIGHT - TOP - 4) / top;
+    const { top } = this, scale = (HEIGHT - TOP - 4) / top;
     c.fillStyle = p.page;
     c.fillRect(0, 0, width, HEIGHT);
     let free = -1e9;
@@ -88,7 +116,7 @@ export class Strip {
     this.drawLine(c, width, median * scale, p.text);
     const { line } = this.marks;
     if (line) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
-    this.legend.replaceChildren(`height is time, colour is phase, pale is idle; the line is the median, ${time(median, 3)}`,
+    this.legend.replaceChildren(h('span', { class: 'minor' }, `height is time${this.hasWork ? ', colour is phase, pale is idle' : ''}; `), `the line is the median, ${time(median, 3)}`,
       line ? h('b', {}, `; with ${line.word}`) : '');
     this.drawShown(c, p, width);
   }
@@ -96,10 +124,9 @@ export class Strip {
   /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale
    * @param {number} free where labels may stand @returns {number} */
   drawBar(c, p, { x, width, step: n }, top, scale, free) {
-    const step = this.steps[n], total = step.end - step.begin, ground = HEIGHT - 4;
-    const shown = Math.min(total, top) * scale, sum = step.parts.reduce((a, b) => a + b, 0);
-    const of = sum > total ? total / sum : 1; // operators side by side
-    c.fillStyle = p.line;
+    const step = this.steps[n], total = lengthOf(step), ground = HEIGHT - 4, shown = Math.min(total, top) * scale;
+    const of = total / Math.max(total, workOf(step), 1); // operators side by side
+    c.fillStyle = this.hasWork ? p.line : p.call;
     c.fillRect(x, ground - shown, width, shown);
     let y = ground;
     step.parts.forEach((ns, k) => {

@@ -13,7 +13,7 @@ import { cutText, name, time } from './text.js';
 /** @typedef {CanvasRenderingContext2D} Context */
 
 export const CHARACTER = 6.63; // of the label's font, px
-const HOLLOW_FROM = 3, TICK_ROOM = 78, STEP_ROOM = 30;
+const HOLLOW_FROM = 3, THIN = 0.45, TICK_ROOM = 78, STEP_ROOM = 30, WORD_FROM = 12;
 
 /** @type {Map<string, CanvasPattern | null>} */
 const hatches = new Map();
@@ -43,7 +43,9 @@ export function drawScene(c, p, scene, kinds) {
   for (const [fill, list] of scene.rects) {
     const isHollow = fill === 'wait' || fill === 'task';
     c.fillStyle = p[fill] ?? p.other;
+    c.globalAlpha = isHollow ? THIN : 1;
     for (let i = 0; i < list.length; i += 4) c.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
+    c.globalAlpha = 1;
     if (isHollow) hollowOut(c, p, fill, list);
   }
   c.font = MONO;
@@ -62,10 +64,11 @@ export function drawScene(c, p, scene, kinds) {
  * @param {Context} c @param {Palette} p @param {string} fill @param {number[]} list */
 function hollowOut(c, p, fill, list) {
   const stripes = fill === 'wait' ? hatch(c, p.line, 1.6) : null;
-  for (const style of stripes ? [p.panel, stripes] : [p.panel]) {
+  for (const style of [p.soft, p.panel, ...(stripes ? [stripes] : [])]) {
+    const edge = style === p.soft ? 0 : 1;
     c.fillStyle = style;
     for (let i = 0; i < list.length; i += 4) {
-      if (list[i + 2] > HOLLOW_FROM) c.fillRect(list[i] + 1, list[i + 1] + 1, list[i + 2] - 2, list[i + 3] - 2);
+      if (list[i + 2] > HOLLOW_FROM) c.fillRect(list[i] + edge, list[i + 1] + edge, list[i + 2] - 2 * edge, list[i + 3] - 2 * edge);
     }
   }
 }
@@ -171,13 +174,13 @@ export function drawGap(c, p, view, { from, to, word, y, height }) {
   c.fillRect(x, y, end - x, height);
   c.globalAlpha = 1;
   c.font = SANS;
-  const width = c.measureText(word).width;
-  if (end - x < width + 8) return;
+  const width = c.measureText(word).width, isInside = end - x >= width + 8, at = isInside ? x + 5 : x - width - 5;
+  if (!isInside && (end - x < WORD_FROM || at < view.left)) return;
   c.fillStyle = p.page;
-  c.fillRect(x + 2, y + 1, width + 6, 14);
+  c.fillRect(at - 3, y + 1, width + 6, 14);
   c.fillStyle = p.bad;
   c.textBaseline = 'top';
-  c.fillText(word, x + 5, y + 3);
+  c.fillText(word, at, y + 3);
 }
 
 /** A sentence where nothing is drawn. @param {Context} c @param {Palette} p @param {View} view @param {number} y @param {string} text */

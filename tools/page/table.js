@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts by its headings, is filtered by a text and can be written as CSV. At most ROWS_SHOWN rows are built. One
 // row is in the tab order; arrows go from one to the next.
-import { h, meter } from './dom.js';
+import { h, meter, sumOf } from './dom.js';
+import { nameOfPid } from './layout.js';
 import { count, NO_VALUE, percent, time } from './text.js';
+/** @import { Head } from './head.js' */
 
 /**
  * @template R
@@ -31,6 +33,11 @@ export function countColumn(title, value, minor) {
   } };
 }
 
+/** Where there are several processes: which one. @template R @param {Head} head @param {(row: R) => number} pid @returns {Column<R>[]} */
+export function processColumn(head, pid) {
+  return head.processes.length > 1 ? [{ title: 'Process', kind: 'text', value: row => nameOfPid(head, pid(row)), minor: true }] : [];
+}
+
 /** @template R @param {string} title @param {(row: R) => number | null} value @param {boolean} [minor] @returns {Column<R>} */
 export function shareColumn(title, value, minor) {
   return { title, value, minor, show: row => {
@@ -42,7 +49,7 @@ export function shareColumn(title, value, minor) {
 /** A bar of phases or of one colour; it has no number of its own. @template R @param {(row: R) => [string, number][]} parts
  * @param {number} whole @returns {Column<R>} */
 export function barColumn(parts, whole) {
-  return { title: '', kind: 'bar', value: row => parts(row).reduce((sum, [, amount]) => sum + amount, 0), show: row => meter(parts(row), whole) };
+  return { title: '', kind: 'bar', value: row => sumOf(parts(row), part => part[1]), show: row => meter(parts(row), whole) };
 }
 
 /**
@@ -82,7 +89,7 @@ export function table(caption, columns, rows, options) {
       fill();
     },
     csv: () => {
-      const kept = columns.filter(column => column.kind !== 'bar');
+      const kept = columns.filter(column => column.title);
       return [kept.map(({ title, unit }) => (unit ? `${title} (${unit})` : title)), ...found().map(row => kept.map(column => column.value(row) ?? ''))];
     },
   };

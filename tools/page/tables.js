@@ -19,11 +19,11 @@ export function layersPanel({ report }, search) {
   const rows = (report.layers ?? []).map((/** @type {any} */ row, /** @type {number} */ i) => ({ ...row, short: names[i] }));
   if (!rows.length) return { element: empty('No scopes were recorded: a block\u2019s name (Gluon), or profiler.scope(\u201cname\u201d) around a part of the program.') };
   const each = (/** @type {string} */ key) => (/** @type {any} */ row) => (row[key] ? row[key] / steps : null);
-  const hasPath = rows.some(row => row.path_ns > 0), hasUpdate = rows.some(row => row.update_ns > 0), hasCommunication = rows.some(row => row.communication_ns > 0);
+  const hasPath = rows.some(row => row.path_ns > 0), hasUpdate = rows.some(row => row.update_ns > 0), hasOther = rows.some(row => row.no_phase_ns > 0), hasCommunication = rows.some(row => row.communication_ns > 0);
   return table('Layers', [
     { title: 'Layer', value: row => row.scope, show: row => row.short, hint: row => name(row.scope) },
     timeColumn(report.chosen_steps ? 'A step' : 'In all', each('sum_ns')), timeColumn('Forward', each('forward_ns')), timeColumn('Backward', each('backward_ns')),
-    ...(hasUpdate ? [timeColumn('Update', each('update_ns'), true)] : []), ...(hasCommunication ? [timeColumn('Communication', each('communication_ns'), true)] : []),
+    ...(hasUpdate ? [timeColumn('Update', each('update_ns'), true)] : []), ...(hasCommunication ? [timeColumn('Communication', each('communication_ns'), true)] : []), ...(hasOther ? [timeColumn('No phase', each('no_phase_ns'), true)] : []),
     shareColumn('Share', row => row.sum_ns / wall), barColumn(partsOf, largestOf(rows, row => row.sum_ns)),
     timeColumn('Waited', row => (row.calls ? row.waited_ns / row.calls : null), true), ...(hasPath ? [shareColumn('Of the path', row => (row.path_ns ? row.path_ns / wall : null))] : []),
     countColumn('Calls', row => row.calls, true),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What steps would take if one thing were different: the predictions of `mxprof whatif --json`. The chosen one draws its mean
 // over the steps and leaves on the timeline only what it changes.
-import { button, empty, h, meter } from './dom.js';
+import { button, empty, h } from './dom.js';
 import { changeWords } from './cards.js';
 import { gainRange } from './explain_panel.js';
+import { nameOfPid } from './layout.js';
+import { barColumn, processColumn, shareColumn, table, timeColumn } from './table.js';
 import { largestOf } from './tables.js';
-import { counted, dotted, name, percent, time } from './text.js';
+import { counted, dotted, name, time } from './text.js';
 /** @import { Head } from './head.js' */
 /** @import { Panel } from './tabs.js' */
 
@@ -32,27 +34,29 @@ export function validity(prediction) {
     prediction.without_roof > 0 && `${counted(prediction.without_roof, 'operator')} without a known roof`]) || 'replayed';
 }
 
-/** @param {Head} head @returns {{prediction: any, chosen: Chosen, recorded: number}[]} */
+/** @param {Head} head @returns {{prediction: any, chosen: Chosen, recorded: number, pid: number, steps: number}[]} */
 export function predictionsOf(head) {
-  return (head.whatif?.processes ?? []).flatMap((/** @type {any} */ process, /** @type {number} */ i) => (process.predictions ?? []).map((/** @type {any} */ prediction) => ({
-    prediction, recorded: process.recorded_mean_ns, chosen: { words: changeWords(prediction.changes), mean: prediction.mean_ns, kinds: changedKinds(head, prediction.changes), process: i } })));
+  const { processes } = head.whatif ?? { processes: [] }, of = head.path?.document?.processes ?? []; // in the same order
+  return processes.flatMap((/** @type {any} */ process, /** @type {number} */ i) => (process.predictions ?? []).map((/** @type {any} */ prediction) => ({
+    prediction, recorded: process.recorded_mean_ns, pid: of[i]?.pid ?? 0, steps: process.steps, chosen: { words: changeWords(prediction.changes), mean: prediction.mean_ns, kinds: changedKinds(head, prediction.changes), process: Math.max(0, head.processes.findIndex(each => each.pid === of[i]?.pid)) } })));
 }
 
 /** @param {Head} head @param {Chosen | null} on @param {(chosen: Chosen | null) => void} choose @returns {Panel} */
 export function whatifPanel(head, on, choose) {
-  const all = predictionsOf(head);
+  const all = predictionsOf(head), most = largestOf(all, row => Math.abs(row.prediction.gain_ns));
   if (!all.length) return { element: empty(head.whatifRefused ? name(head.whatifRefused) : 'Nothing was predicted.') };
-  const most = largestOf(all, row => Math.abs(row.prediction.gain_ns));
-  const rows = all.map(({ prediction, chosen, recorded }) => {
-    const isOn = on !== null && on.words === chosen.words && on.process === chosen.process;
-    return h('tr', {}, h('th', { scope: 'row' }, chosen.words), h('td', {}, gainRange(prediction)), h('td', { class: 'bar' }, meter([['good', Math.max(0, prediction.gain_ns)]], most)),
-      h('td', {}, time(prediction.mean_ns)), h('td', { class: 'minor' }, percent(prediction.gain_ns / recorded)), h('td', { class: 'minor' }, validity(prediction)),
-      h('td', {}, button(isOn ? 'Hide' : 'Show', () => choose(isOn ? null : chosen), { class: 'small', 'aria-pressed': String(isOn), 'aria-label': `${isOn ? 'Hide' : 'Show'} ${chosen.words}` })));
-  });
-  const titles = ['If', 'A step', '', 'Then takes', 'Of a step', 'Worth', ''];
-  return { element: h('div', { class: 'panel' },
-    h('p', { class: 'note' }, `A step takes ${time(all[0].recorded)} as recorded. Each row is one change alone; the range is of the steps\u2019 own spread.`),
-    h('div', { class: 'scroll' }, h('table', { 'aria-label': 'What-if' }, h('thead', {}, h('tr', {}, titles.map((title, i) => h('th', { scope: 'col', class: i > 3 && i < 6 ? 'minor plain' : 'plain' }, title)))), h('tbody', {}, rows)))),
-  csv: () => [['if', 'gain (ns)', 'low (ns)', 'high (ns)', 'mean (ns)', 'worth'], ...all.map(({ prediction, chosen }) => [chosen.words, prediction.gain_ns, prediction.gain_low_ns, prediction.gain_high_ns, prediction.mean_ns, validity(prediction)])] };
+  const list = table('What-if', [
+    { title: 'If', value: row => row.chosen.words },
+    { title: 'A step', kind: 'text', value: row => row.prediction.gain_ns, show: row => gainRange(row.prediction) }, barColumn(row => [['good', Math.max(0, row.prediction.gain_ns)]], most),
+    timeColumn('Then takes', row => row.prediction.mean_ns), shareColumn('Of a step', row => row.prediction.gain_ns / row.recorded, true),
+    { title: 'Worth', kind: 'text', value: row => validity(row.prediction), minor: true }, ...processColumn(head, row => row.pid),
+    { title: '', value: row => row.chosen.words, show: ({ chosen }) => {
+      const isOn = on !== null && on.words === chosen.words && on.process === chosen.process;
+      return button(isOn ? 'Hide' : 'Show', () => choose(isOn ? null : chosen), { class: 'small', 'aria-pressed': String(isOn), 'aria-label': `${isOn ? 'Hide' : 'Show'} ${chosen.words}` });
+    } },
+  ], all, { text: row => row.chosen.words });
+  const recorded = new Map(all.filter(row => row.steps > 0).map(row => [row.pid, row.recorded]));
+  const takes = [...recorded].map(([pid, ns]) => `${time(ns)}${recorded.size > 1 ? ` in ${nameOfPid(head, pid)}` : ''}`).join(', ');
+  return { element: h('div', { class: 'panel' }, h('p', { class: 'note' }, takes && `A step takes ${takes} as recorded. `, `Each row is one change alone; the range is of the steps\u2019 own spread.`), list.element), filter: list.filter,
+    csv: () => [['if', 'gain (ns)', 'low (ns)', 'high (ns)', 'mean (ns)', 'worth'], ...all.map(({ prediction, chosen }) => [chosen.words, prediction.gain_ns, prediction.gain_low_ns, prediction.gain_high_ns, prediction.mean_ns, validity(prediction)])] };
 }
-
