@@ -76,6 +76,8 @@ export class Strip {
     this.median = medianOf(chosenOf(steps));
     this.top = topOf(steps, this.median * CUT);
     this.hasWork = steps.some(workOf);
+    this.bars = document.createElement('canvas'); // as they were drawn last
+    this.drawn = '';
     canvas.addEventListener('click', event => {
       this.goTo(Math.floor(event.offsetX / canvas.clientWidth * steps.length));
     });
@@ -104,21 +106,32 @@ export class Strip {
     this.goTo(this.at < 0 ? Math.max(0, inView) : Math.max(0, Math.min(this.steps.length - 1, this.at + direction)));
   }
 
+  /** The bars change seldom, what is shown of them with every move. */
   draw() {
-    const { steps, median } = this;
+    const { steps, canvas, bars, marks: { line } } = this;
     if (!steps.length) return;
-    const { context: c, width } = fitCanvas(this.canvas, HEIGHT), p = palette();
-    const { top } = this, scale = (HEIGHT - TOP - 4) / top;
+    const { context: c, width } = fitCanvas(canvas, HEIGHT), p = palette(), drawn = [width, canvas.width, this.at, line?.ns, line?.word, p.page, p.text].join();
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.drawBars(c, p, width);
+      bars.width = canvas.width;
+      bars.height = canvas.height;
+      bars.getContext('2d')?.drawImage(canvas, 0, 0);
+    } else c.drawImage(bars, 0, 0, width, HEIGHT);
+    this.drawShown(c, p, width);
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
+  drawBars(c, p, width) {
+    const { steps, median, top, marks: { line } } = this, scale = (HEIGHT - TOP - 4) / top;
     c.fillStyle = p.page;
     c.fillRect(0, 0, width, HEIGHT);
     let free = -1e9;
     for (const bar of barsOf(steps, width)) free = this.drawBar(c, p, bar, top, scale, free);
     this.drawLine(c, width, median * scale, p.text);
-    const { line } = this.marks;
     if (line) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
     this.legend.replaceChildren(h('span', { class: 'minor' }, `height is time${this.hasWork ? ', colour is phase, pale is idle' : ''}; `), `the line is the median, ${time(median, 3)}`,
       line ? h('b', {}, `; with ${line.word}`) : '');
-    this.drawShown(c, p, width);
   }
 
   /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale

@@ -153,15 +153,13 @@ export function drawAxis(c, p, view, top) {
 /** A line where a step begins, only where there is room for them. @param {Context} c @param {Palette} p @param {View} view
  * @param {Step[]} steps @param {number} top @param {number} bottom */
 export function drawStepLines(c, p, view, steps, top, bottom) {
-  let n = 0;
-  for (const step of steps) if (step.end > view.from && step.begin < view.to) n++;
-  if (n > view.width / STEP_ROOM) return;
-  c.fillStyle = p.line;
-  for (const step of steps) {
-    if (step.end <= view.from || step.begin >= view.to) continue;
-    const x = Math.round(xOf(view, step.begin));
-    if (x >= view.left) c.fillRect(x, top, 1, bottom - top);
+  const lines = [];
+  for (const { begin, end } of steps) {
+    if (end <= view.from || begin >= view.to) continue;
+    if (lines.push(Math.round(xOf(view, begin))) > view.width / STEP_ROOM) return;
   }
+  c.fillStyle = p.line;
+  for (const x of lines) if (x >= view.left) c.fillRect(x, top, 1, bottom - top);
 }
 
 /** A time of which nothing or not all is known. @param {Context} c @param {Palette} p @param {View} view
