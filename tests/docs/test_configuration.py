@@ -77,6 +77,15 @@ def test_each_variable_has_one_row_and_each_row_is_read():
     assert sorted(read - told) == []
 
 
+def test_the_defaults_of_a_store_are_those_of_the_sources():
+    settings = (SOURCE / "src/runtime/kvstore/dist_settings.c").read_text(encoding="utf-8")
+    shown = {cells[0].strip("`"): cells[1] for cells in rows("## Environment variables of a store over processes")}
+    found = re.findall(r'X\(\w+, "(\w+)", (?:UINT64_C\((\d+)\)|(\d+))(?: << (\d+))?,', settings)
+    assert len(found) >= 6
+    assert {name: shown[name] for name, *_ in found} == {
+        name: str(int(wide or plain) << int(shift or 0)) for name, wide, plain, shift in found}
+
+
 def test_no_other_page_has_a_table_of_variables():
     known = set(names_in(PAGE))
     wrong = []
