@@ -56,5 +56,7 @@ file(RELATIVE_PATH prefix_from_pc ${pkgconfig_absolute} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/mxprof.pc.in mxprof.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/mxprof.pc DESTINATION ${pkgconfig_dir}
   COMPONENT development)
+install(CODE "set(mxp_pkgconfig_dir \"${pkgconfig_dir}\")" COMPONENT development)
+install(SCRIPT cmake/PkgConfigPrefix.cmake COMPONENT development)
 
 install(SCRIPT cmake/Installed.cmake)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DPREFIX=folder -P Uninstall.cmake (make uninstall): removes the files that installations into PREFIX have
-# noted (Installed.cmake), and of the folders that they made those that are empty then.
+# noted (Installed.cmake), and of the folders that they made those that are empty then. With DESTDIR in the environment
+# those below it, as an installation does.
 cmake_minimum_required(VERSION 3.25)
 set(list share/mxprof/installed.txt)
 cmake_path(ABSOLUTE_PATH PREFIX NORMALIZE)
+set(PREFIX "$ENV{DESTDIR}${PREFIX}")
 if(NOT EXISTS "${PREFIX}/${list}")
   message(FATAL_ERROR "nothing to uninstall: there is no ${PREFIX}/${list}, in which `make install PREFIX=...` and "
     "`make install-profiler PREFIX=...` note what they put there")

@@ -59,6 +59,19 @@ static void add_library(const char *variable, const char *library, bool first)
     mxp__strbuf_fini(&list);
 }
 
+// The loader divides its list at blanks and colons, and knows no quotes.
+static void preload(const char *library, bool quiet)
+{
+    if (strpbrk(library, " :\t\n") == NULL) {
+        add_library("LD_PRELOAD", library, true);
+    } else if (!quiet) {
+        fprintf(stderr,
+                "mxprof: '%s' is not loaded into the program, because LD_PRELOAD can hold neither "
+                "blanks nor colons: install mxprof into a folder without them\n",
+                library);
+    }
+}
+
 // Null-terminated words in the order of the bits.
 static const char *const mark_words[] = {"itt", "nvtx", "ompt", "torch", "functions"};
 enum { MARK_WORDS = sizeof mark_words / sizeof mark_words[0] };
@@ -145,7 +158,7 @@ static void open_doors(const mxp_run_settings *settings, const char *collector)
     if (((settings->marks & (MXP_MARKS_TORCH | MXP_MARKS_FUNCTIONS)) != 0 ||
          settings->python != NULL) &&
         settings->preloads) {
-        add_library("LD_PRELOAD", collector, true);
+        preload(collector, settings->quiet);
     }
 }
 
@@ -185,7 +198,7 @@ static void open_dnnl(bool quiet)
         setenv(variables[i], "1", 1);
     }
     setenv("MXPROF_DNNL", is_set ? "keep" : "take", 1);
-    add_library("LD_PRELOAD", library, true);
+    preload(library, quiet);
 }
 
 void mxp__run_environment(const mxp_run_settings *settings)
@@ -208,7 +221,7 @@ void mxp__run_environment(const mxp_run_settings *settings)
     set_where_given("MXPROF_COLLECT_SYNC", settings->sync);
     set_where_given("MXPROF_COLLECT_MEMORY", settings->has_memory ? "1" : NULL);
     if (settings->openmp != NULL) {
-        add_library("LD_PRELOAD", settings->openmp, true);
+        preload(settings->openmp, settings->quiet);
     }
     if (settings->has_dnnl) {
         open_dnnl(settings->quiet);

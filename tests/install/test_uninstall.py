@@ -91,3 +91,15 @@ def test_a_damaged_list_removes_nothing_outside(tmp_path, line):
     done = uninstall(prefix)
     assert done.returncode != 0 and "is damaged" in " ".join(done.stderr.split())
     assert (tmp_path / "outside").exists()
+
+
+def test_a_staged_installation_is_removed_from_its_stage_and_not_from_the_system(project):
+    prefix, stage = project / "prefix", project / "stage"
+    install(project, prefix)
+    before = tree(prefix)
+    install(project, prefix, DESTDIR=str(stage))
+    done = subprocess.run(["make", "uninstall", f"PREFIX={prefix}", f"DESTDIR={stage}"], cwd=SOURCE, capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0 and f"from {stage}{prefix}" in done.stdout, done.stderr
+    assert tree(prefix) == before
+    assert not [path for path in stage.rglob("*") if path.is_file()]
