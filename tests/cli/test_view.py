@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import struct
 import subprocess
 
@@ -539,6 +540,22 @@ def test_more_threads_than_tracks(tmp_path):
     quiet = page.head["dropped"]["quiet_threads"]
     assert quiet >= 150 and f"{quiet} quiet threads" in [track["name"] for track in page.head["tracks"]]
     assert len(page.head["tracks"]) <= 251
+
+
+def test_more_steps_than_a_page_takes_are_refused_with_the_command_that_helps(tmp_path):
+    file, chance = native_file.NativeFile(), random.Random(4)
+    main, at, records = file.threads[file.thread("main")], 0, []
+    for _ in range(600_000):
+        records.append(native_file.words(native_file.word0("meta", 2, file.origin + at), native_file.META["step"] << 32, chance.getrandbits(40), 0))
+        at += 1 + chance.getrandbits(27)
+    main["bytes"], main["records"] = b"".join(records), len(records)
+    path = write(tmp_path, file)
+    done = mxprof("view", path, "-o", tmp_path / "page.html", "--page-assets", SOURCE / "tests/support/page", code=1)
+    bytes_, command, until = re.search(r"would take (\d+) bytes .* as by (mxprof convert .*) -o part.mxp --until ([\d.e+]+)", done.stderr).groups()
+    assert int(bytes_) > 8_000_000 and not (tmp_path / "page.html").exists()
+    mxprof(*command.split()[1:], "-o", tmp_path / "part.mxp", "--until", until)
+    part = page_of(tmp_path / "part.mxp").head
+    assert 200_000 < len(part["steps"]) < 400_000
 
 
 def test_damaged_input_gives_what_could_be_read(tmp_path):

@@ -9,7 +9,11 @@
 #include "page/base64.h"
 #include "view/view.h"
 
-enum { HEAD_LEVEL = 6, HEAD_BYTES_MAX = 64 << 20 };
+enum {
+    HEAD_LEVEL = 6,
+    HEAD_BYTES_MAX = 64 << 20,  // unpacked, which a reader takes at most
+    HEAD_LETTERS_MAX = 8000000  // in the page, because nothing is shown before it is read
+};
 
 typedef struct page_writer {
     mxp_view *view;
@@ -116,6 +120,25 @@ static int write_page(page_writer *self, const mxp_page_text *assets, const mxp_
 }
 
 // ---- the head ----------------------------------------------------------------------------------
+// Steps and names of a trace that is too long for a page, which no size makes smaller.
+static int check_head(const mxp_view *view, uint64_t bytes, uint64_t packed_bytes)
+{
+    const uint64_t letters = (packed_bytes + 2) / 3 * 4;
+    mxp_strbuf command = {0};
+    if (bytes <= HEAD_BYTES_MAX && letters <= HEAD_LETTERS_MAX) {
+        return MXP_OK;
+    }
+    mxp__explain_command(&view->explain, "convert", &command);
+    const int error = mxp__fail(
+        MXP_EINVAL,
+        "steps, names and tables of this trace would take %" PRIu64 " bytes before a page "
+        "shows anything, more than %d: take a part of its time, as by %s -o part.mxp --until %.9g",
+        letters, HEAD_LETTERS_MAX, mxp__strbuf_text(&command),
+        (double)(view->page.begin_ns / 2 + view->page.end_ns / 2) / 1e9);
+    mxp__strbuf_fini(&command);
+    return error;
+}
+
 // Fits the blocks to what the head leaves, which is smaller with fewer of them.
 static int make_head(mxp_view *view, uint64_t page_bytes, mxp_strbuf *packed)
 {
@@ -136,12 +159,7 @@ static int make_head(mxp_view *view, uint64_t page_bytes, mxp_strbuf *packed)
             break;
         }
     }
-    if (error == MXP_OK && head.length > HEAD_BYTES_MAX) {
-        error = mxp__fail(MXP_EINVAL,
-                          "the page's head would take %zu bytes, more than %d: cut the trace with "
-                          "'mxprof convert --from --until', or leave steps out",
-                          head.length, HEAD_BYTES_MAX);
-    }
+    error = error == MXP_OK ? check_head(view, head.length, packed->length) : error;
     mxp__strbuf_fini(&head);
     return error;
 }
