@@ -345,6 +345,41 @@ def test_exchanges_that_a_step_waits_for_are_communication(tmp_path):
     assert [step[4] for step in steps] == [4 * MS, 4 * MS]
 
 
+def path_pieces(page):
+    """Begin, length and category of each piece, by the step's place."""
+    pieces, at, of = page.path(), 0, {}
+    for place, count in page.head["path"]["steps"]:
+        of[place], at = [piece[1:4] for piece in pieces[at:at + count]], at + count
+    assert at == len(pieces)
+    return of
+
+
+def waiting_steps(chance, count):
+    """Steps of an operator and a wait for it, of which no two take equal times."""
+    file = native_file.NativeFile()
+    main, compute = file.thread("main", end=count * 10 * MS), file.thread("compute worker")
+    forward, wait = file.name("dot", "operator", "span"), file.name("MXNDArrayWaitAll", file.name("MXNET_C_API"), "span")
+    for step in range(count):
+        at = [step * 10 * MS + chance.randrange(MS) + place * 2 * MS for place in range(4)]
+        file.meta(main, "step", step * 10 * MS, value=step)
+        file.operator(compute, forward, at[1], at[2], step + 1, push=at[0], pusher=main, phase=1)
+        file.wait(main, wait, at[0] + 1000, at[3], step + 1)
+    return file
+
+
+def test_paths_take_no_more_than_their_part_of_the_page(tmp_path):
+    path = write(tmp_path, waiting_steps(random.Random(3), 400))
+    whole, page = page_of(path, "--size", "none"), page_of(path, "--size", "100k")
+    steps = {step: pieces for step, pieces in page.head["path"]["steps"]}
+    assert 1 <= len(steps) < 20 and len(whole.head["path"]["steps"]) >= 399
+    assert page.head["dropped"]["path_steps"] == len(whole.head["path"]["steps"]) - len(steps) + whole.head["dropped"]["path_steps"]
+    assert page.head["path"]["document"] == whole.head["path"]["document"]
+    all_pieces = path_pieces(whole)
+    assert path_pieces(page) == {step: all_pieces[step] for step in steps}
+    lengths = {i: step[3] - step[2] for i, step in enumerate(page.head["steps"])}
+    assert max(lengths, key=lengths.get) in steps and 0 in steps
+
+
 def test_the_icicle_adds_up_to_the_layers(tmp_path):
     path = write(tmp_path, steps_trace(scopes=("net:one:", "net:two:")))
     page = page_of(path)

@@ -10,9 +10,10 @@
 #include "view/view.h"
 #include "whatif_view.h"
 
-// Operators of a trace of which all steps have their pieces in the page, or all of its time where no
-// steps are marked; of longer ones the steps that are shown in full.
+// Operators of a trace of which all steps have their pieces in the page, or all of its time where
+// no steps are marked; of longer ones the steps that are shown in full.
 enum { OPERATORS_WHOLE = 300000, COLUMNS = 5 };
+enum { PATH_PERCENT = 5 };  // of the page, else only these steps have theirs, too
 // Of longer ones what-if takes a multiple of all else: who wants to know asks it.
 enum { OPERATORS_PREDICTED = 1000000 };
 
@@ -23,6 +24,7 @@ typedef struct path_maker {
     size_t document_count, prediction_count, step_count;
     uint64_t pieces;
     int64_t before_ns;  // the end of the piece before
+    bool only_wanted;
 } path_maker;
 
 // ---- pieces ------------------------------------------------------------------------------------
@@ -99,15 +101,17 @@ static bool is_wanted(const mxp_view *view, const mxp_step_window *step)
 }
 
 // The steps that have pieces in the page. `choice` is finished by the caller.
-static int choose_steps(mxp_view *view, size_t process, mxp_choice *choice)
+static int choose_steps(const path_maker *self, size_t process, mxp_choice *choice)
 {
+    mxp_view *view = self->view;
     const mxp_steps *steps = &view->report.processes[process].steps;
     *choice = (mxp_choice){.of = steps, .steps = mxp__alloc(steps->count * sizeof(bool))};
     if (choice->steps == NULL) {
         return mxp__fail_memory("the paths of the page");
     }
+    const bool takes_all = steps->operators <= OPERATORS_WHOLE && !self->only_wanted;
     for (size_t i = 0; i < steps->count; i++) {
-        const bool takes = steps->operators <= OPERATORS_WHOLE || is_wanted(view, &steps->all[i]);
+        const bool takes = takes_all || is_wanted(view, &steps->all[i]);
         choice->steps[i] = takes && steps->all[i].end_ns > steps->all[i].begin_ns;
         choice->step_count += choice->steps[i];
         view->dropped.path_steps += !choice->steps[i];
@@ -120,7 +124,7 @@ static int add_pieces(path_maker *self, size_t process)
     mxp_report_process *of = &self->view->report.processes[process];
     mxp_path_view path;
     mxp_choice choice;
-    int error = choose_steps(self->view, process, &choice);
+    int error = choose_steps(self, process, &choice);
     if (error == MXP_OK && choice.step_count > 0) {
         error =
             mxp__path_view_pieces(of->source, &choice, self->view->report_wish.memory_bytes, &path);
@@ -247,6 +251,52 @@ static void put_categories(mxp_strbuf *out)
     }
 }
 
+static bool is_too_large(const mxp_view *view)
+{
+    const uint64_t limit = view->wish->limit_bytes;
+    const mxp_spooled_section *at = &view->sections[view->section_count - 1].at;
+    return limit != UINT64_MAX && at->packed_bytes / 3 * 4 > limit / 100 * PATH_PERCENT;
+}
+
+// The pieces once more, of wanted steps alone. Of a window without steps they are not many.
+static int begin_anew(path_maker *self)
+{
+    mxp_view *view = self->view;
+    int error = MXP_OK;
+    self->only_wanted = true;
+    self->pieces = self->step_count = view->dropped.path_steps = 0;
+    self->before_ns = 0;
+    mxp__strbuf_clear(&self->steps);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        mxp__strbuf_clear(&self->columns[i]);
+    }
+    for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
+        const mxp_report_process *of = &view->report.processes[i];
+        if (of->steps.operators > 0) {
+            error = mxp__page_kinds_next(&view->page.kinds, of->source);
+            error = error == MXP_OK ? add_pieces(self, i) : error;
+        }
+    }
+    return error;
+}
+
+static int put_section(path_maker *self)
+{
+    mxp_view *view = self->view;
+    bool has_steps = true;
+    for (size_t i = 0; i < view->process_count; i++) {
+        has_steps &= view->report.processes[i].choice.steps != NULL;
+    }
+    int error = mxp__view_section(view, "p", self->columns, COLUMNS, self->pieces);
+    if (error == MXP_OK && has_steps && is_too_large(view)) {
+        view->section_count--;
+        error = begin_anew(self);
+        error = error == MXP_OK ? mxp__view_section(view, "p", self->columns, COLUMNS, self->pieces)
+                                : error;
+    }
+    return error;
+}
+
 static int end_section(path_maker *self)
 {
     mxp_view *view = self->view;
@@ -258,11 +308,12 @@ static int end_section(path_maker *self)
         }
         return MXP_OK;
     }
+    const int error = put_section(self);
     mxp__strbuf_puts(out, "{\"categories\": [");
     put_categories(out);
     mxp__strbuf_printf(out, "], \"document\": {\"processes\": [%s]}, \"steps\": [%s]}",
                        mxp__strbuf_text(&self->documents), mxp__strbuf_text(&self->steps));
-    return mxp__view_section(view, "p", self->columns, COLUMNS, self->pieces);
+    return error;
 }
 
 int mxp__view_path(mxp_view *view)
