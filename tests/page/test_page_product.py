@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import page_tools
+import page_writer
 
 sys.path.append(str(page_tools.TESTS.parent / "cli"))
 from test_whatif import trace  # noqa: E402
@@ -33,3 +34,22 @@ def test_numbers_are_those_of_the_commands(product, browser, monkeypatch):
     monkeypatch.setenv("MXPROF_PRODUCT", str(product))
     said = page_tools.run_node("product.test.mjs", product, browser)
     assert "not ok" not in said
+
+
+def test_joined_script_is_the_program_of_the_modules(product, tmp_path):
+    """What the build leaves out of the script are comments and blanks: printed anew, both are one text."""
+    if page_tools.missing() or not (page_tools.MODULES / "node_modules/typescript").is_dir():
+        pytest.skip("not here: node, typescript (make browser)")
+    page = (product / "page.html").read_text()
+    (tmp_path / "joined.js").write_text(page[page.index("<script>") + 8:page.index("</script>")])
+    (tmp_path / "modules.js").write_text(page_writer.join())
+    printed = subprocess.run([page_tools.NODE, "-e", """
+        const ts = require(process.argv[1] + '/node_modules/typescript'), fs = require('fs');
+        const [joined, modules] = process.argv.slice(2).map(file => ts.transpileModule(fs.readFileSync(file, 'utf8'),
+          { compilerOptions: { removeComments: true, target: 'esnext' } }).outputText);
+        fs.writeFileSync(process.argv[2] + '.out', joined);
+        fs.writeFileSync(process.argv[3] + '.out', modules);""", page_tools.MODULES, tmp_path / "joined.js", tmp_path / "modules.js"],
+        capture_output=True, text=True, check=False)
+    assert printed.returncode == 0, printed.stderr
+    joined, modules = ((tmp_path / f"{name}.js.out").read_text().splitlines() for name in ("joined", "modules"))
+    assert len(joined) > 1000 and joined == modules

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "page/base64.h"
 #include "page/sha256.h"
+#include "page/squeeze.h"
 
 enum { NAME_MAX_BYTES = 64, READ_BYTES = 65536 };
 
@@ -20,6 +21,7 @@ typedef struct joined {
     mxp_strbuf script, style;
     mxp_strbuf names;  // " NAME " of all declared at a module's top, with the module behind
     const char *module;
+    bool in_import;  // of several lines
 } joined;
 
 // ---- files -------------------------------------------------------------------------------------
@@ -107,78 +109,35 @@ static int note_name(joined *all, const char *name)
     return MXP_OK;
 }
 
-// What a line continues.
-typedef struct line_state {
-    bool in_import, in_comment, in_template;
-} line_state;
-
-// Whether a line is all comment, which readers of the page do not need. Comments behind code stay.
-static bool is_comment(const char *line, size_t length, line_state *state)
-{
-    const size_t blanks = strspn(line, " ");
-    const char *text = line + blanks;
-    const size_t left = blanks < length ? length - blanks : 0;
-    const bool begins_block = left >= 2 && text[0] == '/' && text[1] == '*';
-    if (state->in_template || (!state->in_comment && !begins_block)) {
-        return !state->in_template && left >= 2 && text[0] == '/' && text[1] == '/';
-    }
-    const char *end = left >= 4 || state->in_comment ? memmem(text, left, "*/", 2) : NULL;
-    if (end != NULL && end + 2 < text + left) {
-        return false;  // code behind it
-    }
-    state->in_comment = end == NULL;
-    return true;
-}
-
-// Texts of several lines stay as they are: a line with an odd number of backticks begins or ends
-// one.
-static void follow_template(const char *line, size_t length, line_state *state)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (line[i] == '\\') {
-            i++;  // whatever follows
-        } else if (line[i] == '`') {
-            state->in_template = !state->in_template;
-        }
-    }
-}
-
 // Appends a module's line, without what makes it longer than it need be.
-static int add_line(joined *all, const char *line, size_t length, line_state *state)
+static int add_line(joined *all, const char *line, size_t length, mxp_squeeze *state)
 {
     static const char export_word[] = "export ";
-    if (state->in_import || begins(line, "import ")) {
-        state->in_import = memchr(line, ';', length) == NULL;
+    const bool is_code = state->in == MXP_SQUEEZE_CODE && state->depth == 0;
+    if (is_code && (all->in_import || begins(line, "import "))) {
+        all->in_import = memchr(line, ';', length) == NULL;
         return MXP_OK;
     }
-    if (length == 0 || is_comment(line, length, state)) {
-        if (state->in_template) {
-            mxp__strbuf_putc(&all->script, '\n');
-        }
-        return MXP_OK;
-    }
-    if (begins(line, "export default") || begins(line, "export {") || begins(line, "export *")) {
+    if (is_code &&
+        (begins(line, "export default") || begins(line, "export {") || begins(line, "export *"))) {
         return mxp__fail(MXP_EINVAL, "%s: export stands before a declaration only: %.*s",
                          all->module, (int)length, line);
     }
-    if (begins(line, export_word)) {
+    if (is_code && begins(line, export_word)) {
         line += sizeof export_word - 1;
         length -= sizeof export_word - 1;
     }
-    const char *name = state->in_template ? NULL : declared(line);
-    const int error = name != NULL ? note_name(all, name) : MXP_OK;
-    const size_t indent = state->in_template ? 0 : strspn(line, " ");
-    follow_template(line, length, state);
-    mxp__strbuf_append(&all->script, line + indent, length - indent);
-    mxp__strbuf_putc(&all->script, '\n');
-    return error;
+    const char *name = is_code ? declared(line) : NULL;
+    mxp__page_squeeze(state, line, length, &all->script);
+    return name != NULL ? note_name(all, name) : MXP_OK;
 }
 
 static int add_module(joined *all, const char *name)
 {
     mxp_strbuf text = {0};
-    line_state state = {0};
+    mxp_squeeze state = {0};
     all->module = name;
+    all->in_import = false;
     int error = read_file(all->folder, name, &text);
     error = error == MXP_OK ? check_ascii(name, &text) : error;
     const char *line = mxp__strbuf_text(&text);

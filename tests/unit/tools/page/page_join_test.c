@@ -9,6 +9,7 @@
 #include "page/base64.h"
 #include "page/join_page.h"
 #include "page/sha256.h"
+#include "page/squeeze.h"
 
 static void assert_digest(const char *text, size_t length, const char *expected)
 {
@@ -91,8 +92,8 @@ static int join(mxp_page_text *text)
 static void modules_become_one_script_and_pieces_stand_around_the_data(void **state)
 {
     (void)state;
-    static const char script[] = "'use strict';(() => {\nconst one = 1;\nfunction f() {\n"
-                                 "const two = 2;\n}\nconst two = one;\n})();\n";
+    static const char script[] = "'use strict';(() => {\nconst one=1;\nfunction f(){\n"
+                                 "const two=2;\n}\nconst two=one;\n})();\n";
     mxp_page_text text;
     uint8_t digest[MXP_SHA256_BYTES];
     mxp_strbuf expected = {0};
@@ -117,17 +118,47 @@ static void modules_become_one_script_and_pieces_stand_around_the_data(void **st
 static void comments_and_indents_are_left_out(void **state)
 {
     (void)state;
-    static const char module[] =
-        "// a\n/** b\n * c */\n\nconst t = `x\n  // kept\n\n /* kept */\n`;\n"
-        "  /* gone */\n  f(); // stays\n/* d */ g('\\`');\n  h(1);\n"
-        "/* let one = 1;\n*/\n";
-    static const char joined[] = "const t = `x\n  // kept\n\n /* kept */\n`;\nf(); // stays\n"
-                                 "/* d */ g('\\`');\nh(1);\n})();\n";
+    static const char module[] = "// a\n/** b\n * c */\n\nconst t = `x\n  // kept\n\n /* kept "
+                                 "*/\nimport ${ a + `b ${ { c } } ` }`;\n"
+                                 "  /* gone */\n  f(); // gone\n/* d */ g('\\`');\n  h(1);\n"
+                                 "/* let one = 1;\n*/\n";
+    static const char joined[] =
+        "const t=`x\n  // kept\n\n /* kept */\nimport ${a+`b ${{c}} `}`;\nf();\n"
+        "g('\\`');\nh(1);\n})();\n";
     mxp_page_text text;
     put_file("two.js", module);
     assert_int_equal(join(&text), MXP_OK);
     assert_non_null(strstr(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_PLAIN]), joined));
     mxp__page_text_fini(&text);
+}
+
+// What reads otherwise without its blank keeps it; texts and regular expressions keep theirs.
+static void blanks_that_part_tokens_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *squeezed;
+    } cases[] = {
+        {"  a = b + c ;", "a=b+c;\n"},
+        {"a + +b - -c + -d", "a+ +b- -c+-d\n"},
+        {"return typeof x in y", "return typeof x in y\n"},
+        {"const { a, b } = /** @type {X} */ (c);", "const{a,b}=(c);\n"},
+        {"x = 'a  // b' + \"c ' d\" + 'e\\' f' ;", "x='a  // b'+\"c ' d\"+'e\\' f';\n"},
+        {"y = x / 2 / z; // half", "y=x/2/z;\n"},
+        {"y = f(/a  [/'] \\/ b/g, / c/) / 2;", "y=f(/a  [/'] \\/ b/g,/ c/)/2;\n"},
+        {"return / a/;", "return/ a/;\n"},
+        {"a < !b; n-- > 0", "a< !b;n-- >0\n"},
+        {"return `a  b`;", "return `a  b`;\n"},
+        {"   // nothing", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mxp_squeeze squeeze = {0};
+        mxp_strbuf out = {0};
+        mxp__page_squeeze(&squeeze, cases[i].line, strlen(cases[i].line), &out);
+        assert_string_equal(mxp__strbuf_text(&out), cases[i].squeezed);
+        mxp__strbuf_fini(&out);
+    }
 }
 
 static void what_a_page_must_not_have_is_refused_with_its_place(void **state)
@@ -168,6 +199,7 @@ int main(void)
         cmocka_unit_test_setup(modules_become_one_script_and_pieces_stand_around_the_data,
                                make_folder),
         cmocka_unit_test_setup(comments_and_indents_are_left_out, make_folder),
+        cmocka_unit_test(blanks_that_part_tokens_stay),
         cmocka_unit_test(what_a_page_must_not_have_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
