@@ -31,7 +31,12 @@ enum {
     MXP_OP_FAMILY_SHIFT = 12  // two bits, MXP_KERNEL_*: who computed it
 };
 
-enum { MXP_QUEUE_COMPUTE = 0, MXP_QUEUE_LIGHT = 1, MXP_QUEUE_PRIORITY = 2 };
+enum {
+    MXP_QUEUE_COMPUTE = 0,
+    MXP_QUEUE_LIGHT = 1,
+    MXP_QUEUE_PRIORITY = 2,
+    MXP_QUEUE_NONE = 3  // it only hands over, inside of who pushed or released it
+};
 
 enum {
     MXP_KERNEL_UNKNOWN = 0,

@@ -20,7 +20,7 @@
 //   priority   MXNET_CPU_PRIORITY_NTHREADS (4) threads for MXN_CPU_PRIORITIZED, larger priority
 //   first.
 // Operations of property MXN_ASYNC and MXN_DELETE_VAR that are ready when pushed run inside the
-// push. MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
+// push. MXN_WORK_HANDS_OVER needs no worker at all. MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
 #ifndef MXN_ENGINE_ENGINE_H
 #define MXN_ENGINE_ENGINE_H
 
@@ -49,7 +49,12 @@ enum {
     MXN_WORK_SYMBOLIC = MXP_OP_SYMBOLIC,  // part of a prepared graph: class SYMBOLIC
     MXN_WORK_PARALLEL = 1 << 8,  // may enter a parallel kernel
     MXN_WORK_HIDDEN = 1 << 9,  // its record is for analyses alone, whatever its name
-    MXN_WORK_FAMILY_SHIFT = 10  // two bits, MXP_KERNEL_*: who computes it, for the record
+    MXN_WORK_FAMILY_SHIFT = 10,  // two bits, MXP_KERNEL_*: who computes it, for the record
+    // An ASYNC_FUNCTION that only hands the work to somebody, who completes it. It runs inside the
+    // push if it is ready, else inside the completion that releases it, on whoever's thread: so it
+    // takes no lock that somebody who completes operations holds, waits for nothing, pushes
+    // nothing.
+    MXN_WORK_HANDS_OVER = 1 << 12
 };
 
 // What a function learns about where it runs. Lives for the call only. Begins like MXNet's
@@ -238,6 +243,10 @@ int mxn_engine_shutdown(void);
 // The latter at once, also for what was pushed and has not begun.
 void mxn_engine_drop_pending(void);
 bool mxn_engine_is_naive(void);
+// From now on whoever waits sleeps at once. For a process that shares its cores with threads that
+// look for messages of others: to look for the end of a wait would take the core from those who
+// bring it.
+void mxn_engine_share_cores(void);
 
 // Whether this thread is executing an operation right now, and the id that records give it, 0:
 // none.

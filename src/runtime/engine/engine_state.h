@@ -30,6 +30,7 @@ typedef struct mxn_engine {
     mxp_atomic_u32 stamped;  // MXN__STAMPED_*
     uint32_t needs_fence;  // the system has no barrier over all threads
     uint32_t spins;  // how often to look again before sleeping: about 20 us
+    mxp_atomic_u32 shares_cores;  // 1: whoever waits does not look again
     mxp_name name_wait, name_delete, name_bulk;
     mxp_name hidden[MXN__HIDDEN_NAMES];
     // How many wait for everything, and what they sleep on.
@@ -48,6 +49,12 @@ static inline int mxn__engine_ensure(void)
         return MXP_OK;
     }
     return mxn__engine_start_slow();
+}
+
+// How often whoever waits for an operation looks before it sleeps.
+static inline uint32_t mxn__wait_spins(void)
+{
+    return mxp_atomic_load(&mxn__engine.shares_cores) != 0 ? 0 : mxn__engine.spins;
 }
 
 // Who runs what has no priority.

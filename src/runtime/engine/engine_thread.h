@@ -61,6 +61,8 @@ typedef struct mxn_thread {
     uint16_t trace_index;  // mxp_thread_index(), MXN__TRACE_INDEX_UNKNOWN before it is needed
     bool is_worker;
     bool parallel;  // may enter parallel kernels
+    bool hands_over;  // it runs what is in `handed`
+    mxn_operation *handed, *handed_last;  // released, of MXN__QUEUE_NONE
     void *slabs;
     struct mxn_thread *next_left;  // in the list of states whose thread is gone
     // Read by others.

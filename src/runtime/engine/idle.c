@@ -32,7 +32,7 @@ void mxn__idle_check(void)
 static bool wait_until_idle(bool may_leave, bool *slept)
 {
     *slept = false;
-    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+    for (uint32_t i = mxn__wait_spins(); i > 0; i--) {
         if (mxn__engine_pending() == 0) {
             return true;
         }

@@ -170,6 +170,11 @@ int mxn_engine_start(void)
     return mxn__engine_ensure();
 }
 
+void mxn_engine_share_cores(void)
+{
+    mxp_atomic_store(&mxn__engine.shares_cores, 1u);
+}
+
 bool mxn_engine_is_naive(void)
 {
     return mxn__engine_ensure() == MXP_OK && mxn__engine_naive();

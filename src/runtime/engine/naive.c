@@ -13,10 +13,11 @@ enum { YIELDS = 1000, BREAK_US = 50 };
 
 void mxn__naive_wait(bool (*pending)(const void *context), const void *context)
 {
+    const uint32_t spins = mxn__wait_spins();
     for (uint32_t i = 0; pending(context); i++) {
-        if (i < mxn__engine.spins) {
+        if (i < spins) {
             mxp__cpu_relax();
-        } else if (i < mxn__engine.spins + YIELDS) {
+        } else if (i < spins + YIELDS) {
             mxp__os_yield();
         } else {
             mxp__os_sleep_us(BREAK_US);

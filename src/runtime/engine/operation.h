@@ -38,7 +38,8 @@ enum {
 enum {
     MXN__QUEUE_COMPUTE = MXP_QUEUE_COMPUTE,
     MXN__QUEUE_LIGHT = MXP_QUEUE_LIGHT,
-    MXN__QUEUE_PRIORITY = MXP_QUEUE_PRIORITY
+    MXN__QUEUE_PRIORITY = MXP_QUEUE_PRIORITY,
+    MXN__QUEUE_NONE = MXP_QUEUE_NONE  // who pushes it, or releases it
 };
 
 // Bit 0 of `var` tells writes. Ticket: what the variable's `done` must show (variable.h).
@@ -101,6 +102,12 @@ static inline size_t mxn__operation_bytes(size_t uses, bool extra)
 static inline uint8_t mxn__operation_queue(const mxn_operation *op)
 {
     return op->place >> 2;
+}
+
+// Whether it is one of a pool's.
+static inline bool mxn__queue_is_pool(uint8_t queue)
+{
+    return queue == MXN__QUEUE_LIGHT || queue == MXN__QUEUE_PRIORITY;
 }
 
 // Whose kernel computes it is unknown then.

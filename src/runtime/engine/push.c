@@ -154,14 +154,16 @@ static int try_push(mxn_thread *self, mxn_operation *op, unsigned how)
     bool queued = publish_locked(op, how);
     mxn__spin_unlock(&mxn__engine.push_lock);
     if (!queued) {
-        if (queue != MXN__QUEUE_COMPUTE) {
+        if (mxn__queue_is_pool(queue)) {
             mxn__worker_pool_unreserve(queue);
         }
         mxn__operation_run(self, op, inline_start(op));
     } else if (queue == MXN__QUEUE_COMPUTE) {
         mxn__compute_wake();
-    } else {
+    } else if (queue != MXN__QUEUE_NONE) {
         mxn__worker_pool_put(op);
+    } else if (mxn__operation_park(op, 0)) {
+        mxn__operation_run(self, op, 0);  // released meanwhile
     }
     return MXP_OK;
 }
@@ -175,13 +177,14 @@ static void drop_unless_kept(mxn_thread *self, mxn_operation *op, unsigned how)
 
 static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
 {
-    if (mxn__operation_queue(op) != MXN__QUEUE_COMPUTE) {
-        int failed = mxn__worker_pool_reserve(mxn__operation_queue(op));
+    const uint8_t queue = mxn__operation_queue(op);
+    if (mxn__queue_is_pool(queue)) {
+        int failed = mxn__worker_pool_reserve(queue);
         if (failed != MXP_OK) {
             drop_unless_kept(self, op, how);
             return failed;
         }
-    } else if (!self->is_worker) {
+    } else if (queue == MXN__QUEUE_COMPUTE && !self->is_worker) {
         mxn__compute_back_pressure();
     }
     int code;
@@ -192,8 +195,8 @@ static int push_queued(mxn_thread *self, mxn_operation *op, unsigned how)
         }
     }
     if (__builtin_expect(code != MXP_OK, 0)) {
-        if (mxn__operation_queue(op) != MXN__QUEUE_COMPUTE) {
-            mxn__worker_pool_unreserve(mxn__operation_queue(op));
+        if (mxn__queue_is_pool(queue)) {
+            mxn__worker_pool_unreserve(queue);
         }
         drop_unless_kept(self, op, how);
     }
@@ -263,6 +266,10 @@ static uint8_t queue_of(const mxn_work *work)
     if (work->property == MXN_CPU_PRIORITIZED) {
         return MXN__QUEUE_PRIORITY;
     }
+    if (__builtin_expect((work->flags & MXN_WORK_HANDS_OVER) != 0, 0)) {
+        assert(work->form == MXN_ASYNC_FUNCTION && "what hands over is completed by another");
+        return MXN__QUEUE_NONE;
+    }
     return mxn__queue_for((work->flags & MXN_WORK_PARALLEL) != 0);
 }
 
@@ -285,7 +292,8 @@ static int push_single(mxn_thread *self, const mxn_work *work)
         }
         return MXP_ENOMEM;
     }
-    bool inline_allowed = work->property == MXN_ASYNC || work->property == MXN_DELETE_VAR;
+    bool inline_allowed = work->property == MXN_ASYNC || work->property == MXN_DELETE_VAR ||
+                          (work->flags & MXN_WORK_HANDS_OVER) != 0;
     return mxn__operation_push(self, op, inline_allowed ? MXN__PUSH_INLINE : 0);
 }
 

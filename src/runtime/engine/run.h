@@ -34,7 +34,8 @@ static inline void mxn__var_end(mxn_thread *self, mxn_var *var)
 // What a deletion does in place of a function.
 void mxn__deletion_run(mxn_operation *op);
 
-// Hands operations released by a completion to their queues, or parks them on their next variable.
+// Hands operations released by a completion to their queues, parks them on their next variable, or
+// runs those that have no queue.
 // In dispatch.c, above: the queues know how an operation runs, and no operation knows its queue.
 void mxn__released_queue(mxn_operation *chain);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A waiter looks for about as long as a worker looks for work, then sleeps on its word.
+// A waiter looks for about as long as a worker looks for work, or not at all, then sleeps on its
+// word.
 #include "runtime/engine/waiter.h"
 
 #include "base/alloc.h"
@@ -17,7 +18,7 @@ void mxn__waiter_signal(mxn_waiter *waiter)
 
 bool mxn__waiter_begin_sleep(mxn_waiter *waiter)
 {
-    for (uint32_t i = 0; i < mxn__engine.spins; i++) {
+    for (uint32_t i = mxn__wait_spins(); i > 0; i--) {
         if (mxn__waiter_is_signalled(waiter)) {
             return false;
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the peers are: what a process says of itself, and the ranks that follow from roles.
+// Who the peers are: what a process says of itself, the ranks that follow from roles, and how many
+// of them share a machine.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,16 @@ void mxn__peer_self(mxn_peer *peer)
     *peer = (mxn_peer){.pid = mxp__os_process_id()};
     mxp__os_host_name(peer->host, sizeof peer->host);
     read_boot_id(peer->boot_id, sizeof peer->boot_id);
+}
+
+bool mxn__peers_crowd(const mxn_transport *transport)
+{
+    const mxn_peer *own = &transport->peers[transport->rank];
+    uint32_t here = 0;
+    for (uint32_t i = 0; i < transport->size; i++) {
+        here += strcmp(transport->peers[i].boot_id, own->boot_id) == 0;
+    }
+    return here * 2 > mxp__os_cpu_count();
 }
 
 void mxn__peers_rank(mxn_peer *peers, uint32_t count)

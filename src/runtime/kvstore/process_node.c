@@ -78,6 +78,9 @@ static int open_locked(void)
     error = mxn__watch_open(&config, NULL, NULL, &dist);
     if (error == MXP_OK) {
         note_levels(dist);
+        if (mxn__peers_crowd(mxn_dist_transport(dist))) {
+            mxn_engine_share_cores();
+        }
         mxn__server_attach(server, dist);
         opened_by = getpid();
         mxp_atomic_store_release(&node, dist);

@@ -130,6 +130,9 @@ typedef int (*mxn_mpi_open)(mxn_transport **transport);
 
 // Ranks within the roles, in the order of the peers, from `roles` alone.
 void mxn__peers_rank(mxn_peer *peers, uint32_t count);
+// Whether processes of one's machine, each with a thread that looks for messages and one that
+// works, are too many for its cores: then looking takes from those who work.
+bool mxn__peers_crowd(const mxn_transport *transport);
 // What this process is: host, pid, boot id. Roles are the caller's.
 void mxn__peer_self(mxn_peer *peer);
 

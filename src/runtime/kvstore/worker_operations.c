@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's worker only hands over; the operation ends when the communication thread says so.
+// An operation only hands over, inside the push or the completion that releases it, so that no
+// thread is woken for it; it ends when the communication thread says so.
 #include "runtime/kvstore/worker_operations.h"
 
 #include <string.h>
@@ -98,15 +99,13 @@ int mxn__worker_transfer(const mxn_worker_transfer *transfer)
     const mxn_work work = {
         .function.async = start,
         .form = MXN_ASYNC_FUNCTION,
-        .property = MXN_CPU_PRIORITIZED,
         .argument = s,
         .deleter = free_sent,
         .reads = reads,
         .writes = writes,
         .read_count = read_count,
         .write_count = write_count,
-        .priority = s->of.operation.priority,
-        .flags = MXP_PHASE_COMMUNICATION,
+        .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HANDS_OVER,
         .name = name_of(s->of.operation.kind),
         .bytes = (float)(mxn_array_size(s->of.order) * mxn_dtype_size(s->of.order->dtype)),
     };
@@ -213,14 +212,14 @@ static int push_awaited(awaited *a, mxn_var *ended)
     mxn_var *writes[] = {ended};
     const mxn_work work = {.function.async = begin,
                            .form = MXN_ASYNC_FUNCTION,
-                           .property = MXN_CPU_PRIORITIZED,
                            .argument = a,
                            .deleter = release,
                            .reads = reads,
                            .writes = writes,
                            .read_count = a->in == NULL ? 0 : 1,
                            .write_count = 1,
-                           .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HIDDEN,
+                           .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HIDDEN |
+                                    MXN_WORK_HANDS_OVER,
                            .name = mxp__span_name_once(&name, "operator", "KVStoreWait")};
     mxp__refs_take(&a->refs);
     return mxn_push(&work);

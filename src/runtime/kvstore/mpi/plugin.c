@@ -210,17 +210,6 @@ static bool are_on_one_host(const mxn_transport_mpi *mpi)
     return true;
 }
 
-// Where processes share too few cores, looking takes from those who work.
-static uint64_t spin_ns_of(const mxn_transport_mpi *mpi)
-{
-    const mxn_peer *own = &mpi->peers[mpi->base.rank];
-    uint32_t here = 0;
-    for (uint32_t i = 0; i < mpi->base.size; i++) {
-        here += strcmp(mpi->peers[i].boot_id, own->boot_id) == 0 ? 1 : 0;
-    }
-    return here * 2 > mxp__os_cpu_count() ? SPIN_CROWDED_NS : SPIN_NS;
-}
-
 // ---- opening -----------------------------------------------------------------------------------
 static int share(const mxn_transport_mpi *mpi, const void *own, void *all, size_t bytes)
 {
@@ -318,7 +307,7 @@ static int open_on(mxn_transport_mpi *mpi)
         error = hang_bells(mpi);
     }
     if (error == MXP_OK) {
-        mpi->spin_ns = spin_ns_of(mpi);
+        mpi->spin_ns = mxn__peers_crowd(&mpi->base) ? SPIN_CROWDED_NS : SPIN_NS;
         mpi->base.wakes_for_messages = mpi->bell.bell_fd >= 0;  // or a good deal later
         error = mxn__transport_mpi_begin(mpi);
     }

@@ -299,6 +299,22 @@ static void push_template(void)
     mxn_bulk_template_free(made);
 }
 
+static void complete_at_once(const mxn_run *run, void *argument, mxn_completion *completion)
+{
+    (void)run;
+    (void)argument;
+    mxn_complete(completion, 0);
+}
+
+static void push_handing_over(const char *name)
+{
+    const mxn_work work = {.function.async = complete_at_once,
+                           .form = MXN_ASYNC_FUNCTION,
+                           .name = mxp_span_name("operator", name),
+                           .flags = MXN_WORK_HANDS_OVER};
+    assert_int_equal(engine_push_work(work, NULL, NULL), 0);
+}
+
 static void operators_tell_their_queue(void **state)
 {
     (void)state;
@@ -308,12 +324,14 @@ static void operators_tell_their_queue(void **state)
     push_to("parallel", MXN_WORK_PARALLEL, MXN_NORMAL);
     push_to("small", 0, MXN_NORMAL);
     push_to("urgent", 0, MXN_CPU_PRIORITIZED);
+    push_handing_over("handed over");
     assert_int_equal(mxn_wait_all(), 0);
     live_events live = take();
     const uint32_t mask = 3u << MXP_OP_QUEUE_SHIFT;
     assert_int_equal(flags_of(&live, "parallel") & mask, MXP_QUEUE_COMPUTE << MXP_OP_QUEUE_SHIFT);
     assert_int_equal(flags_of(&live, "small") & mask, MXP_QUEUE_LIGHT << MXP_OP_QUEUE_SHIFT);
     assert_int_equal(flags_of(&live, "urgent") & mask, MXP_QUEUE_PRIORITY << MXP_OP_QUEUE_SHIFT);
+    assert_int_equal(flags_of(&live, "handed over") & mask, MXP_QUEUE_NONE << MXP_OP_QUEUE_SHIFT);
     assert_int_equal(flags_of(&live, "ImperativeBulk") & mask,
                      MXP_QUEUE_LIGHT << MXP_OP_QUEUE_SHIFT);
     const uint32_t member = flags_of(&live, "member");
