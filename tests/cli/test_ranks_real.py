@@ -5,17 +5,12 @@ that costs, by the programs' own stamps; of equals none is named; messages are a
 The processes ask for precedence, because beside three other programs on two cores each message of a step takes milliseconds,
 and then it is chance who comes last. Where the system does not give it a job is run until its stamps show that it was let run."""
 import json
-import os
-import pathlib
-import socket
 import statistics
 import subprocess
-import sys
 
+import local_job
 import pytest
 
-BUILD = pathlib.Path(os.environ["MXPROF_BUILD"]).resolve()
-SOURCE = pathlib.Path(os.environ["MXPROF_SOURCE"]).resolve()
 MS = 1_000_000
 STEPS, KEYS, JOBS = 60, "ab", 3
 
@@ -48,29 +43,12 @@ kv.barrier()
 pathlib.Path(sys.argv[2], "stamps%d.json" % kv.rank).write_text(json.dumps(stamps))
 """
 
-needs_runtime = pytest.mark.skipif(not (BUILD / "libmxnet.so").exists(), reason="the runtime is not built")
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+needs_runtime = pytest.mark.skipif(not local_job.HAS_RUNTIME, reason="the runtime is not built")
 
 
 def run_once(at, more_s):
     """The stamps of both workers; the profiles are in at / "job"."""
-    (at / "job").mkdir(parents=True)
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python"), "MXNET_LIBRARY_PATH": str(BUILD),
-                   "DMLC_PS_ROOT_URI": "127.0.0.1", "DMLC_PS_ROOT_PORT": str(free_port()),
-                   "DMLC_NUM_WORKER": "2", "DMLC_NUM_SERVER": "1", "MXPROF_RUN": str(at / "job"),
-                   "MXPROF_DISTRIBUTED_DETAIL": "messages", "OMP_NUM_THREADS": "1"}
-    started = [subprocess.Popen([sys.executable, "-c", PROGRAM, str(more_s), str(at)], env={**environment, "DMLC_ROLE": role})
-               for role in ("scheduler", "server", "worker", "worker")]
-    try:
-        assert [process.wait(120) for process in started] == [0] * 4
-    finally:
-        for process in started:
-            process.kill()
+    local_job.run(PROGRAM, more_s, at, folder=at / "job", MXPROF_DISTRIBUTED_DETAIL="messages")
     return [json.loads((at / f"stamps{rank}.json").read_text()) for rank in (0, 1)]
 
 
@@ -90,7 +68,7 @@ def train(at, more_s):
 
 
 def mxprof(*arguments):
-    result = subprocess.run([BUILD / "mxprof", *map(str, arguments)], capture_output=True, text=True,
+    result = subprocess.run([local_job.BUILD / "mxprof", *map(str, arguments)], capture_output=True, text=True,
                             timeout=60, check=False)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)

@@ -21,7 +21,7 @@ _SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
 _SWITCH = {False: 0, True: 1}
 # Options whose value may be any text; None leaves them out.
 _TEXTS = {"filename", "native_filename", "snapshot_filename", "snapshot_counter",
-          "gpu_memory_profile_filename_prefix", "run_commit", "run_label"}
+          "gpu_memory_profile_filename_prefix", "run_commit", "run_label", "distributed_detail", "distributed_ranks"}
 _warned: set = set()  # whether the statistics were on, of warnings that come once a process
 
 
@@ -50,7 +50,7 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
                snapshot_signal: Any = _Null, snapshot_step_factor: Any = _Null,
                snapshot_counter: Any = _Null, info_command: Any = _Null, names_limit: Any = _Null,
                emit: Any = _Null, step_cpu: Any = _Null, run_commit: Any = _Null, run_label: Any = _Null,
-               **unknown: Any) -> None:
+               distributed_detail: Any = _Null, distributed_ranks: Any = _Null, **unknown: Any) -> None:
     """Configures the profiler; what is left out, and a file name of None, returns to its default.
 
     Parameters
@@ -69,6 +69,10 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
         Keep the statistics that `dumps` shows, False.
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
+    distributed_detail : str
+        Of a distributed store: 'rounds', 'messages' or 'statistics' (docs/distributed-records.md).
+    distributed_ranks : str, int or list of int
+        The workers that record so much of it, 'all'; the others record statistics.
     trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
     snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit,
     step_cpu, run_commit, run_label
@@ -80,6 +84,9 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
         For an unknown option or a value that does not fit; the message lists what is valid.
     """
     given = {key: value for key, value in locals().items() if key in OPTIONS and value is not _Null}
+    if isinstance(distributed_ranks, (int, list, tuple)):
+        ranks = [distributed_ranks] if isinstance(distributed_ranks, int) else distributed_ranks
+        given["distributed_ranks"] = ",".join(map(str, ranks))
     if unknown:
         raise unknown_option(next(iter(unknown)), OPTIONS)
     options = {key: file_name_str(value) if key in _TEXTS else str(value)

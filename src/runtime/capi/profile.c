@@ -6,9 +6,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/strbuf.h"
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/kvstore_handle.h"
 #include "runtime/capi/object.h"
+#include "runtime/kvstore/record_detail.h"
 #include "runtime/storage/storage.h"
 
 enum { WORKER = 0, SERVER = 1 };
@@ -48,10 +52,59 @@ static int send(KVStoreHandle kvstore, const mxn_kv_profile *command)
     return error == MXP_OK ? mxn_kvstore_profile(store, command) : error;
 }
 
+// The profiler's list of what there is, and the store's two.
+static int list_options(void)
+{
+    static const char rule[] = "----------------\n";
+    static const char own[] =
+        "distributed_detail : {'messages', 'rounds', 'statistics'},optional, default='rounds'\n"
+        "    How much of a distributed store is recorded.\n"
+        "distributed_ranks : string, optional, default='all'\n"
+        "    The workers that record so much, with commas between them.\n";
+    const char *text = mxp_last_error(), *at = strstr(text, rule);
+    mxp_strbuf whole = {0};
+    at = at != NULL ? at + strlen(rule) : text;
+    mxp__strbuf_append(&whole, text, (size_t)(at - text));
+    mxp__strbuf_puts(&whole, own);
+    mxp__strbuf_puts(&whole, at);
+    const int error = whole.failed ? mxp__fail_memory("an error message")
+                                   : mxp_set_last_error(MXP_EKEY, mxp__strbuf_text(&whole));
+    mxp__strbuf_fini(&whole);
+    return error;
+}
+
+// How much of a store is recorded is the store's; the rest is the profiler's.
+static int configure(int count, const char *const *keys, const char *const *values)
+{
+    const size_t bytes = (size_t)count * sizeof *keys;
+    const char **own_keys = mxp__alloc(bytes), **own_values = mxp__alloc(bytes);
+    mxn_detail_choice detail;
+    int error = MXP_OK;
+    if (own_keys == NULL || own_values == NULL) {
+        error = mxp__fail_memory("options of the profiler");
+    } else {
+        memcpy(own_keys, keys, bytes);
+        memcpy(own_values, values, bytes);
+        error = mxn_record_detail_take(&count, own_keys, own_values, &detail);
+    }
+    if (error == MXP_OK) {
+        error = mxp_session_configure_pairs(mxp_session_get(), count, own_keys, own_values);
+        error = error == MXP_EKEY ? list_options() : error;
+    }
+    if (error == MXP_OK) {
+        error = mxn_record_detail_set(&detail);
+    }
+    mxp__free(own_keys, bytes);
+    mxp__free(own_values, bytes);
+    return error;
+}
+
 int MXSetProcessProfilerConfig(int num_params, const char *const *keys, const char *const *vals,
                                KVStoreHandle kvstoreHandle)
 {
-    int error = mxp_session_configure_pairs(mxp_session_get(), num_params, keys, vals);
+    const bool has_pairs = num_params > 0 && keys != NULL && vals != NULL;
+    int error = has_pairs ? configure(num_params, keys, vals)
+                          : mxp_session_configure_pairs(mxp_session_get(), num_params, keys, vals);
     if (error == MXP_ENOTSUP && kvstoreHandle != NULL) {
         // All pairs were good, and they are meant for servers.
         const mxn_kv_profile command = {

@@ -54,9 +54,7 @@ static int open_parts(mxn_dist *dist)
 {
     const bool is_worker = (dist->roles & MXN_ROLE_WORKER) != 0;
     const bool is_head = is_worker && dist->rank == 0;
-    int error = dist->config.reads_detail
-                    ? mxn__dist_detail(dist->rank, is_worker, &dist->config.detail)
-                    : MXP_OK;
+    int error = mxn__record_follow(dist);
     if (error == MXP_OK) {
         error = mxn__worker_init(dist);
     }

@@ -70,9 +70,6 @@ typedef struct mxn_dist_hooks {
     void (*lost)(void *context, uint32_t peer, const char *text);
 } mxn_dist_hooks;
 
-// How much is recorded: rounds and operations; each message, too; nothing but what tables count.
-enum { MXN_DETAIL_ROUNDS, MXN_DETAIL_MESSAGES, MXN_DETAIL_STATISTICS };
-
 typedef struct mxn_dist_config {
     uint64_t bigarray_bound;  // elements: longer keys are split over all owners
     uint64_t piece_bytes;  // a multiple of 64
@@ -86,8 +83,8 @@ typedef struct mxn_dist_config {
     int levels;  // 1; 2: hosts sum first (dist_hosts.h); 0: 2 above 64 workers that share hosts
     char hosts[256];  // which workers share a host, `0,0,1,1`; "": as they say themselves
     bool is_driven;  // no thread: the caller calls mxn__dist_turn (tests)
-    int detail;  // MXN_DETAIL_*
-    bool reads_detail;  // by the rank, once it is known: MXPROF_DISTRIBUTED_DETAIL, _RANKS
+    int detail;  // MXN_DETAIL_* (record_detail.h)
+    bool reads_detail;  // by the rank, once it is known, and again whenever it is set
     bool exchanges_stamps;  // how clocks lie to one another is in the profile (clock_cuts.h)
     mxn_dist_hooks hooks;
 } mxn_dist_config;

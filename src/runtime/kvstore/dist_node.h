@@ -174,16 +174,13 @@ struct mxn_dist {
     mxn_owner *owner;  // null: this is none
     mxn_head *head;  // null: not worker 0
     mxn_clock_cuts *clock;  // null: stamps are not exchanged
+    uint32_t detail_turn;  // of config.detail (record_detail.h)
     uint32_t byes;  // of workers, to this owner or scheduler
     bool *has_bye;  // by worker
     bool *has_left;  // by worker: it pushes nothing any more
     bool any_has_left, is_hopeless;
     mxn_piece_pool pool;
 };
-
-// ---- dist_settings.c ---------------------------------------------------------------------------
-// What this process records: of a worker by its rank. MXP_EVALUE.
-int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail);
 
 // ---- dist.c, dist_submit.c ---------------------------------------------------------------------
 int mxn__dist_check_process(const mxn_dist *dist);  // MXP_ESTATE: it belongs to another one

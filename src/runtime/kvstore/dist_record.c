@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/name_once.h"
 #include "base/os/os.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { CLASS = MXP_CLASS_IMPERATIVE };
 
@@ -57,14 +58,33 @@ static mxp_name flow_name(void)
     return once(&cache, "communication", "kvstore", MXP_STYLE_FLOW, MXP_UNIT_NONE);
 }
 
-static bool records(const mxn_dist *dist)
+int mxn__record_follow(mxn_dist *dist)
 {
-    return mxp_enabled(CLASS) && dist->config.detail != MXN_DETAIL_STATISTICS;
+    if (!dist->config.reads_detail) {
+        return MXP_OK;
+    }
+    dist->detail_turn = mxn_record_detail_turn();
+    return mxn_record_detail_of(dist->rank, (dist->roles & MXN_ROLE_WORKER) != 0,
+                                &dist->config.detail);
 }
 
-static bool records_messages(const mxn_dist *dist)
+// MXN_DETAIL_*; what was chosen last is valid.
+static int detail_of(mxn_dist *dist)
 {
-    return mxp_enabled(CLASS) && dist->config.detail == MXN_DETAIL_MESSAGES;
+    if (dist->detail_turn != mxn_record_detail_turn()) {
+        (void)mxn__record_follow(dist);
+    }
+    return dist->config.detail;
+}
+
+static bool records(mxn_dist *dist)
+{
+    return mxp_enabled(CLASS) && detail_of(dist) != MXN_DETAIL_STATISTICS;
+}
+
+static bool records_messages(mxn_dist *dist)
+{
+    return mxp_enabled(CLASS) && detail_of(dist) == MXN_DETAIL_MESSAGES;
 }
 
 // What began before recording did is not told.

@@ -8,6 +8,9 @@
 
 #include "runtime/kvstore/dist_owner.h"
 
+// How much is recorded, where that is not what config says (reads_detail). MXP_EVALUE: a variable.
+int mxn__record_follow(mxn_dist *dist);
+
 // ---- workers -----------------------------------------------------------------------------------
 void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op);
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXNET_KVSTORE_* and MXPROF_DISTRIBUTED_*: the variables of a distributed store.
-#include <ctype.h>
+// MXNET_KVSTORE_*: the variables of a distributed store.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "base/setting.h"
 #include "base/strbuf.h"
 #include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/record_detail.h"
 
 // X(member, variable, default, least, most)
 #define NUMBERS(X)                                                                             \
@@ -61,43 +61,6 @@ static int read_word(const char *variable, const char *const *words, int *place)
     return error;
 }
 
-// MXPROF_DISTRIBUTED_RANKS: `all`, or the ranks that record in detail, with commas between them.
-static int read_ranks(uint32_t rank, bool *is_in)
-{
-    static const char variable[] = "MXPROF_DISTRIBUTED_RANKS";
-    const char *text = mxp__setting_text(variable);
-    *is_in = text == NULL || strcmp(text, "all") == 0;
-    for (const char *at = text; !*is_in && at != NULL && *at != '\0';) {
-        char *end = NULL;
-        const unsigned long number = strtoul(at, &end, 10);
-        if (end == at || !isdigit((unsigned char)*at) || (*end != ',' && *end != '\0')) {
-            return mxp__fail(MXP_EVALUE,
-                             "%s='%.40s': set it to all, or to ranks with commas between them",
-                             variable, text);
-        }
-        *is_in = number == rank;
-        at = *end == ',' ? end + 1 : end;
-    }
-    return MXP_OK;
-}
-
-int mxn__dist_detail(uint32_t rank, bool is_worker, int *detail)
-{
-    static const char *const words[] = {
-        [MXN_DETAIL_ROUNDS] = "rounds",
-        [MXN_DETAIL_MESSAGES] = "messages",
-        [MXN_DETAIL_STATISTICS] = "statistics",
-        NULL,
-    };
-    bool is_in = true;
-    int error = read_word("MXPROF_DISTRIBUTED_DETAIL", words, detail);
-    if (error == MXP_OK && is_worker) {
-        error = read_ranks(rank, &is_in);
-    }
-    *detail = is_in ? *detail : MXN_DETAIL_STATISTICS;
-    return error;
-}
-
 // What it names is checked when the number of workers is known.
 static int read_hosts(mxn_dist_config *config)
 {
@@ -126,7 +89,7 @@ int mxn_dist_config_read(mxn_dist_config *config)
         error = read_word("MXNET_KVSTORE_SUM", sums, &sum);
     }
     if (error == MXP_OK) {
-        error = mxn__dist_detail(0, false, &config->detail);
+        error = mxn_record_detail_of(0, false, &config->detail);
     }
     config->sum_by_arrival = sum == 1;
     config->levels = level;

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { PAIRS_MAX = 256 };
 
@@ -123,9 +124,16 @@ static int configure(const mxn_kv_profile *command, uint32_t rank)
         values[count] = mxp__strbuf_text(&names[count]);
         count++;
     }
+    mxn_detail_choice detail;
     int error = failed ? mxp__fail_memory("a file's name")
-                       : mxp_session_configure_pairs(mxp_session_get(), count, keys, values);
-    for (int i = 0; i < count; i++) {
+                       : mxn_record_detail_take(&count, keys, values, &detail);
+    if (error == MXP_OK) {
+        error = mxp_session_configure_pairs(mxp_session_get(), count, keys, values);
+    }
+    if (error == MXP_OK) {
+        error = mxn_record_detail_set(&detail);
+    }
+    for (int i = 0; i < PAIRS_MAX + 1; i++) {
         mxp__strbuf_fini(&names[i]);
     }
     return error;

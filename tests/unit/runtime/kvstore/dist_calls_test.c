@@ -6,6 +6,7 @@
 #include "cmocka_all.h"
 #include "dist_world.h"
 #include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { LONG = 1300 };  // floats of a key that is longer than what is sent inline
 
@@ -597,11 +598,11 @@ static void settings_are_read_and_checked(void **state)
                   {1, true, MXN_DETAIL_STATISTICS},
                   {1, false, MXN_DETAIL_MESSAGES}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        assert_int_equal(mxn__dist_detail(wanted[i].rank, wanted[i].is_worker, &detail), MXP_OK);
+        assert_int_equal(mxn_record_detail_of(wanted[i].rank, wanted[i].is_worker, &detail), MXP_OK);
         assert_int_equal(detail, wanted[i].detail);
     }
     setenv("MXPROF_DISTRIBUTED_RANKS", "0;2", 1);
-    assert_int_equal(mxn__dist_detail(1, true, &detail), MXP_EVALUE);
+    assert_int_equal(mxn_record_detail_of(1, true, &detail), MXP_EVALUE);
     unsetenv("MXPROF_DISTRIBUTED_RANKS");
     unsetenv("MXPROF_DISTRIBUTED_DETAIL");
 }

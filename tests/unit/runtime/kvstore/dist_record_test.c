@@ -7,6 +7,7 @@
 #include "dist_world.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { LONG = 1300, SMALL = 100 };  // LONG: two pieces
 
