@@ -52,18 +52,17 @@ static int send(KVStoreHandle kvstore, const mxn_kv_profile *command)
     return error == MXP_OK ? mxn_kvstore_profile(store, command) : error;
 }
 
-// The profiler's list of what there is, and the store's two.
+// The profiler's list of what there is, then the store's two, then what may have been meant.
 static int list_options(void)
 {
-    static const char rule[] = "----------------\n";
     static const char own[] =
         "distributed_detail : {'messages', 'rounds', 'statistics'},optional, default='rounds'\n"
         "    How much of a distributed store is recorded.\n"
         "distributed_ranks : string, optional, default='all'\n"
         "    The workers that record so much, with commas between them.\n";
-    const char *text = mxp_last_error(), *at = strstr(text, rule);
+    const char *text = mxp_last_error(), *at = strstr(text, "Did you mean '");
     mxp_strbuf whole = {0};
-    at = at != NULL ? at + strlen(rule) : text;
+    at = at != NULL ? at : text + strlen(text);
     mxp__strbuf_append(&whole, text, (size_t)(at - text));
     mxp__strbuf_puts(&whole, own);
     mxp__strbuf_puts(&whole, at);
