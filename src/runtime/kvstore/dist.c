@@ -11,6 +11,7 @@
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_record.h"
 
 // ---- opening -----------------------------------------------------------------------------------
 static int count_peers(mxn_dist *dist)
