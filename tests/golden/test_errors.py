@@ -288,5 +288,5 @@ def test_the_list_of_keys_is_the_originals_and_ours(tmp_path):
         "store", "full_policy", "memory_limit_bytes", "native_filename", "snapshot_filename",
         "snapshot_ms", "snapshot_signal", "snapshot_step_factor", "snapshot_counter",
         "statistics_only", "keep_crashed", "trace_limit_bytes", "info_command", "names_limit", "emit",
-        "step_cpu", "run_commit", "run_label"]
+        "step_cpu", "run_commit", "run_label", "distributed_detail", "distributed_ranks"]
     assert ours[-1] == "Did you mean 'filename'?"
