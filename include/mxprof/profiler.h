@@ -38,8 +38,8 @@ enum { MXP_EMIT_AUTO = 0, MXP_EMIT_OFF = 1, MXP_EMIT_ITT = 2, MXP_EMIT_NVTX = 3 
 // The configuration. Fill it with mxp_config_init, change members, pass it on; it is copied.
 // Members are added at the end only, and none may be in padding: a library that is older than
 // its program refuses a member that it does not know and that is not 0 (MXP_ENOTSUP). Names of
-// files may have %p (process), %t (start), %n (program), %h (host) and %%, and are made absolute
-// when they are passed on.
+// files may have %p (process), %t (start), %n (program), %h (host), %r (rank in a job), {role} and
+// %%, and are made absolute when they are passed on.
 typedef struct mxp_config {
     uint32_t size_bytes;  // of the program's mxp_config, set by mxp_config_init
     uint32_t classes;  // MXP_CLASS_*; user objects always belong to it

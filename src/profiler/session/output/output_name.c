@@ -15,10 +15,36 @@
 #include "base/alloc.h"
 #include "base/os/os.h"
 #include "base/os/process.h"
+#include "base/setting.h"
 
 static struct {
     char program[256], host[256], start[32];
+    char rank[16], role[32];  // in the job; a rank that is not known is empty
 } known;
+
+static const char role_word[] = "{role}";
+
+static bool consists_of(const char *text, const char *characters)
+{
+    return text != NULL && text[0] != '\0' && text[strspn(text, characters)] == '\0';
+}
+
+// As the starters number their processes; MXPROF_RUN_RANK names another variable.
+static void learn_rank(void)
+{
+    const char *const variables[] = {mxp__setting_text("MXPROF_RUN_RANK"), "OMPI_COMM_WORLD_RANK",
+                                     "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    known.rank[0] = '\0';
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && known.rank[0] == '\0'; i++) {
+        const char *rank = variables[i] != NULL ? mxp__setting_text(variables[i]) : NULL;
+        if (consists_of(rank, "0123456789") && strlen(rank) < sizeof known.rank) {
+            snprintf(known.rank, sizeof known.rank, "%s", rank);
+        }
+    }
+    const char *role = mxp__setting_text("DMLC_ROLE");
+    const bool is_role = consists_of(role, "abcdefghijklmnopqrstuvwxyz");
+    snprintf(known.role, sizeof known.role, "%.31s", is_role ? role : "worker");
+}
 
 void mxp__output_names_init(void)
 {
@@ -30,6 +56,7 @@ void mxp__output_names_init(void)
     strftime(known.start, sizeof known.start, "%Y%m%dT%H%M%SZ", &utc);
     mxp__os_program_name(known.program, sizeof known.program);
     mxp__os_host_name(known.host, sizeof known.host);
+    learn_rank();
 }
 
 // ---- patterns -----------------------------------------------------------------------------------
@@ -63,7 +90,9 @@ static const char *ending_of(const char *pattern)
 {
     const char *file = strrchr(pattern, '/');
     const char *dot = strrchr(file != NULL ? file : pattern, '.');
-    return dot != NULL && strchr(dot, '%') == NULL ? dot : pattern + strlen(pattern);
+    const bool is_made =
+        dot != NULL && (strchr(dot, '%') != NULL || strstr(dot, role_word) != NULL);
+    return dot != NULL && !is_made ? dot : pattern + strlen(pattern);
 }
 
 // "%p", but not the end of "%%p".
@@ -98,12 +127,14 @@ static void put_native(const mxp_session *session, mxp_strbuf *pattern)
 }
 
 // ---- names --------------------------------------------------------------------------------------
-// What %`letter` stands for, null for no letter of ours.
+// What %`letter` stands for, null for no letter of ours. A process without a rank has its number.
 static const char *meaning(char letter, const char *process)
 {
     switch (letter) {
     case 'p':
         return process;
+    case 'r':
+        return known.rank[0] != '\0' ? known.rank : process;
     case 't':
         return known.start;
     case 'n':
@@ -117,17 +148,29 @@ static const char *meaning(char letter, const char *process)
     }
 }
 
+// What stands at `at` for something else, and its length; null: it is what it is.
+static const char *stands_for(const char *at, const char *process, size_t *length)
+{
+    if (strncmp(at, role_word, strlen(role_word)) == 0) {
+        *length = strlen(role_word);
+        return known.role;
+    }
+    *length = 2;
+    return at[0] == '%' ? meaning(at[1], process) : NULL;
+}
+
 static void expand(const char *pattern, mxp_strbuf *name)
 {
     char process[16];
+    size_t length;
     snprintf(process, sizeof process, "%u", (unsigned)mxp__os_process_id());
-    for (const char *c = pattern; *c != '\0'; c++) {
-        const char *text = c[0] == '%' ? meaning(c[1], process) : NULL;
+    for (const char *c = pattern; *c != '\0';) {
+        const char *text = stands_for(c, process, &length);
         if (text == NULL) {
-            mxp__strbuf_putc(name, *c);
+            mxp__strbuf_putc(name, *c++);
         } else {
             mxp__strbuf_puts(name, text);
-            c++;
+            c += length;
         }
     }
 }
@@ -202,9 +245,10 @@ const char *mxp__output_obstacle(const char *path)
 // and begin later.
 static void put_glob(const char *pattern, const char *process, mxp_strbuf *glob)
 {
-    for (const char *c = pattern; *c != '\0'; c++) {
-        const char *text = c[0] == '%' ? meaning(c[1], process) : NULL;
-        c += text != NULL;
+    size_t length;
+    for (const char *c = pattern; *c != '\0'; c += length) {
+        const char *text = stands_for(c, process, &length);
+        length = text != NULL ? length : 1;
         if (text == known.start || text == known.program) {
             mxp__strbuf_putc(glob, '*');
             continue;

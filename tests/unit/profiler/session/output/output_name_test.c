@@ -45,6 +45,36 @@ static void patterns_stand_for_the_process_its_program_and_its_machine(void **st
     assert_null(mxp__output_expanded(NULL));
 }
 
+static void ranks_and_roles_are_those_that_the_starter_gave(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {"MXPROF_RUN_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                            "PMI_RANK",        "SLURM_PROCID",         "DMLC_ROLE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        unsetenv(variables[i]);
+    }
+    mxp__output_names_init();
+    char expected[64];
+    snprintf(expected, sizeof expected, "worker%s.mxp", own_number());
+    assert_expands("{role}%r.mxp", expected);
+    setenv("SLURM_PROCID", "7", 1);
+    setenv("DMLC_ROLE", "server", 1);
+    mxp__output_names_init();
+    assert_expands("/{role}/{role}%r.{role", "/server/server7.{role");
+    assert_expands("{{role}}%%r%rr", "{server}%r7r");
+    setenv("OMPI_COMM_WORLD_RANK", "12", 1);
+    setenv("DMLC_ROLE", "../x", 1);  // not a word: it would lead elsewhere
+    mxp__output_names_init();
+    assert_expands("{role}%r", "worker12");
+    setenv("MXPROF_RUN_RANK", "MY_RANK", 1);
+    setenv("MY_RANK", "3", 1);
+    mxp__output_names_init();
+    assert_expands("%r", "3");
+    setenv("MY_RANK", "3a", 1);
+    mxp__output_names_init();
+    assert_expands("%r", "12");
+}
+
 static void the_start_is_a_time_that_stays(void **state)
 {
     (void)state;
@@ -240,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_stand_for_the_process_its_program_and_its_machine),
+        cmocka_unit_test(ranks_and_roles_are_those_that_the_starter_gave),
         cmocka_unit_test(the_start_is_a_time_that_stays),
         cmocka_unit_test(relative_names_are_made_absolute_and_their_folder_is_no_pattern),
         cmocka_unit_test(native_files_are_called_like_the_trace),
