@@ -46,6 +46,11 @@ void mxp__explain_ranks_free(mxp_explain_ranks *ranks);  // null is fine
 
 void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                             mxp_strbuf *out);
+// Its tables alone, without a verdict: workers, owners, and keys, those waited for longest first.
+void mxp__ranks_tables_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
+                           mxp_strbuf *out);
+void mxp__ranks_tables_json(const mxp_explain_ranks *ranks, mxp_json *json);  // as members
+
 // The same as the member "between_ranks".
 void mxp__explain_ranks_json(const mxp_explain_ranks *ranks, mxp_json *json);
 

@@ -18,6 +18,10 @@ def explain(folder, *options, code=0):
     return result.stdout
 
 
+def report(folder, *options):
+    return subprocess.run([MXPROF, "report", *options, folder], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
 def between(folder):
     return json.loads(explain(folder, "--json"))["between_ranks"]
 
@@ -134,12 +138,32 @@ def test_tables_have_what_was_put_in(tmp_path):
     assert [worker["rank"] for worker in found["workers"]] == [0, 1, 2]
     assert found["workers"][1]["last_steps"] == found["steps"] == 29
     for worker in found["workers"]:
-        assert worker["bytes"] == 30 * 5 * 4096
+        assert worker["bytes"] == worker["bytes_out"] == worker["bytes_in"] == 30 * 5 * 4096
+        assert abs(worker["bytes_per_s"] - 2 * 5 * 4096 / 25.35e-3) < 0.05 * 2 * 5 * 4096 / 25.35e-3
         assert abs(worker["own_ns"] - (25 if worker["rank"] == 1 else 20) * MS) < 0.2 * MS
     assert {key["key"] for key in found["keys"]} == {f"w{i}" for i in range(5)}
     assert all(key["waits"] == 60 and key["bytes"] == 90 * 4096 for key in found["keys"])
     assert sum(owner["rounds"] for owner in found["owners"]) == 150
     assert found["owner_bound"] is False
+
+
+def test_report_has_the_same_tables_without_a_verdict(tmp_path):
+    folder = trained(tmp_path / "job", 3, late=1, steps=30, keys=5, spread=0.001)
+    found = between(folder)
+    tables = json.loads(report(folder, "--json"))["ranks"]
+    assert {name: found[name] for name in ("steps", "step_ns", "workers", "owners", "keys")} == {
+        name: tables[name] for name in ("steps", "step_ns", "workers", "owners", "keys")}
+    assert "straggler" not in tables
+    text = report(folder)
+    clocks, rows = text.index("clocks: 3 processes"), text.index("worker 0 (n0)  25.")
+    assert clocks < rows < text.index("owner ") < text.index("\nkey ") and "was last in" not in text
+    assert "worker 0 (n0)  25." not in report(folder, "--by", "step")
+
+
+def test_a_report_of_one_worker_has_no_tables_of_workers(tmp_path):
+    job = Job(1, 1)
+    job.train(steps=10)
+    assert "ranks" not in json.loads(report(job.write(tmp_path / "job"), "--json"))
 
 
 def test_what_is_said_does_not_depend_on_how_the_clocks_lie(tmp_path):

@@ -12,6 +12,7 @@
 #include "profiler/trace/merge.h"
 #include "report/report.h"
 #include "report/report_mxnet.h"
+#include "report/report_ranks.h"
 
 static const char help[] =
     "mxprof report shows where the time of a profile went: how long steps take, what each layer\n"
@@ -290,6 +291,11 @@ static int report_own(const mxp_command *self, mxp_input *input, const mxp_repor
     if (is_job && !wish->json && !wish->csv) {
         mxp__clock_lines_put(input->clocks, &wish->screen, out);
         mxp__strbuf_putc(out, '\n');
+        const bool is_whole = wish->by == MXP_BY_NOTHING && !wish->tree;
+        const int code = is_whole ? mxp__report_ranks_put(self, input, wish, out) : -1;
+        if (code >= 0) {
+            return code;
+        }
     }
     return apart ? report_processes(self, input, wish, out) : report_input(self, input, wish, out);
 }

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "clock_lines.h"
 #include "report/report.h"
+#include "report/report_ranks.h"
 #include "text/json_writer.h"
 
 static const char *const phases[MXP_PHASES] = {"none", "forward", "backward", "update",
@@ -262,15 +263,19 @@ int mxp__report_json(mxp_time_report *report, mxp_strbuf *out)
         mxp__json_u64(&json, NULL, report->processes[i].source->pid);
     }
     mxp__json_end(&json);
+    int error = MXP_OK;
     if (report->input->clocks != NULL) {
         mxp__clock_lines_json(report->input->clocks, &json);
+        error = mxp__report_ranks_json(report->input, report->wish->memory_bytes, &json);
     }
     mxp__json_u64(&json, "chosen_steps", report->rows.steps);
     mxp__json_u64(&json, "wall_ns", report->rows.wall_ns);
     put_steps(report, &json);
     put_path_kinds(report, &json);
-    int error =
-        put_layers(report, &json, depth > 0 && depth < UINT32_MAX ? (uint32_t)depth : usual);
+    if (error == MXP_OK) {
+        error =
+            put_layers(report, &json, depth > 0 && depth < UINT32_MAX ? (uint32_t)depth : usual);
+    }
     if (error == MXP_OK) {
         error = put_rows(report, &json, true);
     }

@@ -138,7 +138,8 @@ static uint32_t rank_of(uint64_t value)
     return value < MXP__RANK_UNKNOWN ? (uint32_t)value : MXP__RANK_UNKNOWN;
 }
 
-static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values *found)
+static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values *found,
+                    const char *name)
 {
     mxp_rank_wait wait = {.begin_ns = event->begin_ns,
                           .end_ns = event->end_ns,
@@ -146,6 +147,8 @@ static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values 
                           .bytes = found->number[BYTES],
                           .key = key_of(found),
                           .round = found->number[ROUND],
+                          .goes_out = strstr(name, "Push") != NULL,
+                          .comes_in = strstr(name, "Pull") != NULL,
                           .last = rank_of(found->is_there[WAITED_FOR] ? found->number[WAITED_FOR]
                                                                       : found->number[LAST])};
     const uint64_t longest = (uint64_t)wait.end_ns - (uint64_t)wait.begin_ns;
@@ -187,10 +190,10 @@ static int take(const reading *self, const mxp_event *event)
     }
     values found = {.key_text = NULL};
     take_values(self, event, &found);
-    if (found.is_there[WAITED] && (found.is_there[WAITED_FOR] || found.is_there[LAST])) {
-        return add_wait(self->waits, event, &found);
-    }
     const mxp_name_view name = self->source->name(self->source, event->name);
+    if (found.is_there[WAITED] && (found.is_there[WAITED_FOR] || found.is_there[LAST])) {
+        return add_wait(self->waits, event, &found, name.text);
+    }
     return found.is_there[SPREAD] && strcmp(name.text, round_text) == 0
                ? add_round(self->waits, event, &found)
                : MXP_OK;

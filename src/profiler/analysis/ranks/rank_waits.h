@@ -19,6 +19,7 @@ typedef struct mxp_rank_wait {
     uint64_t key;  // a number made of the key's text, 0: none (a barrier)
     uint64_t round;
     uint32_t last;  // worker that came last
+    bool goes_out, comes_in;  // its bytes: of a push, of a pull, both of both
 } mxp_rank_wait;
 
 // A span `KVStore round` of an owner.

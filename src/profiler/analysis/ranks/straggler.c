@@ -29,6 +29,22 @@ static double median_of_series(const search *self)
     return mxp__sample_median(self->series, self->all.steps);
 }
 
+static void count_bytes(const mxp_rank_waits *waits, mxp_rank_row *row)
+{
+    int64_t end_ns = INT64_MIN;
+    for (size_t i = 0; i < waits->wait_count; i++) {
+        const mxp_rank_wait *wait = &waits->waits[i];
+        row->bytes += wait->bytes;
+        row->bytes_out += wait->goes_out ? wait->bytes : 0;
+        row->bytes_in += wait->comes_in ? wait->bytes : 0;
+        end_ns = wait->end_ns > end_ns ? wait->end_ns : end_ns;
+    }
+    if (waits->wait_count > 0 && end_ns > waits->waits[0].begin_ns) {
+        const double length_ns = (double)end_ns - (double)waits->waits[0].begin_ns;
+        row->bytes_per_s = (double)(row->bytes_out + row->bytes_in) / length_ns * 1e9;
+    }
+}
+
 static void fill_row(const search *self, size_t worker, mxp_rank_row *row)
 {
     row->rank = self->all.ranks[worker].rank;
@@ -53,9 +69,7 @@ static void fill_row(const search *self, size_t worker, mxp_rank_row *row)
         self->series[step] = self->all.caused[step * self->all.count + worker];
     }
     row->caused_ns = median_of_series(self);
-    for (size_t i = 0; i < self->all.ranks[worker].waits->wait_count; i++) {
-        row->bytes += self->all.ranks[worker].waits->waits[i].bytes;
-    }
+    count_bytes(self->all.ranks[worker].waits, row);
 }
 
 // In each step the one that cost the others most was the last.

@@ -38,6 +38,8 @@ typedef struct mxp_rank_row {
     double step_ns, own_ns, blocked_ns, waited_ns, caused_ns;  // medians of the steps
     size_t last_steps;  // in so many steps it cost the others most
     uint64_t bytes;  // of its operations, all together
+    uint64_t bytes_out, bytes_in;  // of pushes, of pulls
+    double bytes_per_s;  // both, from its first operation to the end of its last one
 } mxp_rank_row;
 
 enum { MXP__STRAGGLERS_NONE = -1 };
