@@ -28,6 +28,7 @@ struct mxn_clock_cuts {
     uint64_t number;  // of the PING under way
     uint64_t sent_ticks, sent_raw_ns;
     uint64_t last_ns;  // when the last burst began
+    unsigned owed;  // by worker 0 at the end: answers to those it has invited
     size_t count;
     mxp_clock_cut all[MXP_CLOCK_CUTS_MAX];
 };
@@ -45,15 +46,22 @@ static uint32_t find_head(const mxn_transport *transport)
 }
 
 // The first of its machine, but for the head.
-static bool find_asks(const mxn_transport *transport, uint32_t head)
+static bool find_asks(const mxn_transport *transport, uint32_t peer, uint32_t head)
 {
-    const mxn_peer *own = &transport->peers[transport->rank];
-    for (uint32_t i = 0; i < transport->rank; i++) {
-        if (i != head && strcmp(transport->peers[i].boot_id, own->boot_id) == 0) {
+    const char *own = transport->peers[peer].boot_id;
+    for (uint32_t i = 0; i < peer; i++) {
+        if (i != head && strcmp(transport->peers[i].boot_id, own) == 0) {
             return false;
         }
     }
-    return transport->rank != head;
+    return peer != head;
+}
+
+// Servers and schedulers do not know when a training ends.
+static bool is_invited(const mxn_clock_cuts *cuts, uint32_t peer)
+{
+    return (cuts->transport->peers[peer].roles & MXN_ROLE_WORKER) == 0 &&
+           find_asks(cuts->transport, peer, cuts->head);
 }
 
 // What `mxprof run` calls the job, or a number made of who takes part: the same in all processes.
@@ -113,7 +121,7 @@ int mxn_clock_cuts_create(const mxn_transport *transport, mxn_clock_send *send, 
     made->context = context;
     made->head = find_head(transport);
     // A clock that a test shifts is no machine's: who has one asks for itself.
-    made->asks = find_asks(transport, made->head) ||
+    made->asks = find_asks(transport, transport->rank, made->head) ||
                  (getenv("MXPROF_TEST_CLOCK") != NULL && transport->rank != made->head);
     describe_owner(transport, &made->owner);
     publish(made);
@@ -222,8 +230,21 @@ static void begin(mxn_clock_cuts *cuts, unsigned exchanges)
     ask(cuts);
 }
 
-static void answer(const mxn_clock_cuts *cuts, uint32_t peer, const mxn_wire *ping)
+// To those who would ask at the end, if they knew: an answer to nothing (number 0).
+static void invite(mxn_clock_cuts *cuts)
 {
+    const mxn_wire header = mxn__wire(MXN_WIRE_PONG);
+    for (uint32_t i = 0; i < cuts->transport->size; i++) {
+        if (is_invited(cuts, i)) {
+            cuts->owed += OPEN_EXCHANGES;
+            cuts->send(cuts->context, i, &header);
+        }
+    }
+}
+
+static void answer(mxn_clock_cuts *cuts, uint32_t peer, const mxn_wire *ping)
+{
+    cuts->owed -= cuts->owed > 0 && is_invited(cuts, peer);
     mxn_wire header = mxn__wire(MXN_WIRE_PONG);
     header.round = ping->round;
     header.offset = mxp__os_raw_ns();
@@ -256,7 +277,11 @@ void mxn_clock_cuts_handle(mxn_clock_cuts *cuts, uint32_t peer, const mxn_wire *
     if (header->kind == MXN_WIRE_PING) {
         answer(cuts, peer, header);
     } else if (header->kind == MXN_WIRE_PONG && peer == cuts->head) {
-        take(cuts, header);
+        if (header->round == 0) {
+            (void)mxn_clock_cuts_close(cuts);
+        } else {
+            take(cuts, header);
+        }
     }
 }
 
@@ -279,8 +304,11 @@ bool mxn_clock_cuts_close(mxn_clock_cuts *cuts)
         cuts->is_closing = true;
         cuts->left = 0;  // what is under way would be answered too late to count twice
         begin(cuts, OPEN_EXCHANGES);
+        if (cuts->transport->rank == cuts->head) {
+            invite(cuts);
+        }
     }
-    return cuts->left > 0;
+    return cuts->left > 0 || cuts->owed > 0;
 }
 
 const mxp_clock_cut *mxn_clock_cuts_all(const mxn_clock_cuts *cuts, size_t *count)

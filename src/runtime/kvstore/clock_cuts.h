@@ -31,7 +31,8 @@ void mxn_clock_cuts_open(mxn_clock_cuts *cuts);
 // Four, if the last ones were a second ago, 16 if there were none: at barriers, and where nothing
 // else happens.
 void mxn_clock_cuts_refresh(mxn_clock_cuts *cuts);
-// Begins 16 the first time; whether any are still under way.
+// Begins 16 the first time; whether any are still under way. Worker 0 makes servers and schedulers
+// that ask begin theirs, and those count, too: after it nobody answers.
 bool mxn_clock_cuts_close(mxn_clock_cuts *cuts);
 
 // Those it has, oldest first, as long as none is added; for tests.

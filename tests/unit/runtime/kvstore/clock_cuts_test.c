@@ -146,7 +146,22 @@ static void exchanges_are_made_again_after_a_second_and_at_the_end(void **state)
     assert_int_equal(count_of(3), 32);
     mxn_clock_cuts_refresh(cuts[3]);
     assert_int_equal(deliver(), 0);
-    assert_false(mxn_clock_cuts_close(cuts[1]));  // worker 0 has nobody to ask
+    assert_false(mxn_clock_cuts_close(cuts[2]));  // of a machine of which another one asks
+}
+
+// A server does not know when the training ends: worker 0 tells it, and waits for what it asks.
+static void servers_ask_at_the_end_because_worker_0_invites_them(void **state)
+{
+    (void)state;
+    mxn_clock_cuts_open(cuts[0]);
+    deliver();
+    assert_true(mxn_clock_cuts_close(cuts[1]));
+    assert_int_equal(deliver(), 1 + 2 * 16);
+    assert_false(mxn_clock_cuts_close(cuts[1]));
+    assert_int_equal(count_of(0), 32);
+    assert_int_equal(count_of(3), 0);  // a worker closes by itself
+    mxn_clock_cuts_handle(cuts[0], 2, &(mxn_wire){.kind = MXN_WIRE_PONG});  // not from worker 0
+    assert_int_equal(deliver(), 0);
 }
 
 static void answers_that_nobody_asked_for_are_left_out(void **state)
@@ -229,6 +244,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_process_of_each_machine_asks_worker_0, open_job,
                                         close_job),
         cmocka_unit_test_setup_teardown(each_cut_holds_the_clock, open_job, close_job),
+        cmocka_unit_test_setup_teardown(servers_ask_at_the_end_because_worker_0_invites_them,
+                                        open_job, close_job),
         cmocka_unit_test_setup_teardown(exchanges_are_made_again_after_a_second_and_at_the_end,
                                         open_job, close_job),
         cmocka_unit_test_setup_teardown(answers_that_nobody_asked_for_are_left_out, open_job,
