@@ -318,18 +318,15 @@ static void *close_one(void *dist)
     return NULL;
 }
 
-// By worker 1, which is the first of this machine beside worker 0: as it begins, and before it
-// ends.
-static void stamps_are_exchanged_at_both_ends(void **state)
+// How many each of three workers has made at the end; `open_us` is how long they are there.
+static void count_exchanges(long open_us, size_t counts[3])
 {
-    (void)state;
     mxn_dist_config config = threads_config();
     config.exchanges_stamps = true;
     dist_world world;
     pthread_t threads[3];
-    size_t counts[3];
     dist_world_open(&world, 3, 0, &config, 0);
-    mxp__os_sleep_us(200000);
+    mxp__os_sleep_us(open_us);
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, close_one, world.nodes[i]), 0);
     }
@@ -337,10 +334,24 @@ static void stamps_are_exchanged_at_both_ends(void **state)
         pthread_join(threads[i], NULL);
         mxn_clock_cuts_all(world.nodes[i]->clock, &counts[i]);
     }
-    assert_int_equal(counts[0], 0);
-    assert_int_equal(counts[1], 16 + 16);
-    assert_int_equal(counts[2], 0);
     dist_world_close(&world);
+}
+
+// By worker 1, which is the first of this machine beside worker 0: as it begins, and before it
+// ends. The end cuts off what is under way and waits half a second, which a busy machine may take
+// for less than 16: then the workers are there for longer.
+static void stamps_are_exchanged_at_both_ends(void **state)
+{
+    (void)state;
+    enum { BOTH = 16 + 16, TRIES = 12 };
+    size_t counts[3] = {0};
+    for (int try = 1; try <= TRIES && counts[1] != BOTH; try++) {
+        count_exchanges(200000L * try, counts);
+        assert_int_equal(counts[0], 0);
+        assert_in_range(counts[1], 1, BOTH);
+        assert_int_equal(counts[2], 0);
+    }
+    assert_int_equal(counts[1], BOTH);
 }
 
 int main(void)
