@@ -97,6 +97,20 @@ static void workers_train_and_end_together(void **state)
     train_together(2, &config);
 }
 
+static void so_do_they_with_two_levels_and_buckets(void **state)
+{
+    (void)state;
+    mxn_dist_config config = threads_config();
+    config.bucket_bytes = 512 << 10;
+    config.levels = 2;
+    strcpy(config.hosts, "0,1,0");
+    for (uint32_t servers = 0; servers < 3; servers++) {
+        train_together(servers, &config);
+    }
+    config.owner_held_bytes = 3 * 4160;
+    train_together(2, &config);
+}
+
 // ---- deaths ------------------------------------------------------------------------------------
 static void a_death_ends_what_waits(void **state)
 {
@@ -358,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_train_and_end_together),
+        cmocka_unit_test(so_do_they_with_two_levels_and_buckets),
         cmocka_unit_test(a_death_ends_what_waits),
         cmocka_unit_test(a_failure_from_outside_is_everybodys_text),
         cmocka_unit_test(who_ends_while_others_wait_for_him_is_named),
