@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/os/os.h"
+
 static bool find_kib(const char *text, const char *key, uint64_t *bytes)
 {
     const char *line = strstr(text, key);
@@ -47,4 +49,21 @@ void mxp__os_unmap_shared_pages(void *pages, uint64_t size_bytes)
     if (pages != NULL) {
         munmap(pages, size_bytes);
     }
+}
+
+// Whole pages around it: the pages of a block that the allocator has mapped by itself, which stay
+// one mapping.
+void mxp__os_advise_huge(void *start, uint64_t size_bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (size_bytes >= MXP__HUGE_LEAST_BYTES) {
+        const uintptr_t page = mxp__os_page_bytes();
+        const uintptr_t first = (uintptr_t)start & ~(page - 1);
+        const uintptr_t end = ((uintptr_t)start + size_bytes + page - 1) & ~(page - 1);
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+    }
+#else
+    (void)start;
+    (void)size_bytes;
+#endif
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/memory.h"
 #include "runtime/kvstore/dist_owner.h"
 
 // Worker 0 is as it is, so this is about two releases that are the same and yet differ, or worse.
@@ -63,6 +64,9 @@ static int allocate(mxn_owner_part *part)
     part->here_ns = mxp__alloc(workers * sizeof *part->here_ns);
     for (int i = 0; i < 2; i++) {
         part->values[i] = mxp__alloc(part->bytes == 0 ? 1 : part->bytes);
+        if (part->values[i] != NULL) {
+            mxp__os_advise_huge(part->values[i], part->bytes);
+        }
     }
     return part->name == NULL || part->pieces == NULL || part->arrivals == NULL ||
                    part->here == NULL || part->here_ns == NULL || part->values[0] == NULL ||

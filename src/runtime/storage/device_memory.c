@@ -16,6 +16,7 @@ void *mxn__memory_take(uint32_t device, uint64_t bytes, uint32_t *lead)
     if (start == NULL) {
         return NULL;
     }
+    mxp__os_advise_huge(start, bytes);
     *lead = (uint32_t)(-(uintptr_t)start & (MXN_ALIGNMENT - 1));
     return start + *lead;
 }
