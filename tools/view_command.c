@@ -13,6 +13,7 @@
 #include "coverage.h"
 #include "page/page_text.h"
 #include "profiler/analysis/window/side_by_side.h"
+#include "profiler/trace/file/file_bytes.h"
 #include "text/figure.h"
 #include "view/view.h"
 
@@ -289,6 +290,7 @@ static int view_file(const mxp_command *self, mxp_view_wish *wish)
         put_name(wish->file, &name);
         wish->out = mxp__strbuf_text(&name);
     }
+    mxp__file_bytes_resident = wish->memory_bytes;
     if (mxp__input_open(self, wish->file, &view.input) != MXP_OK) {
         mxp__strbuf_fini(&name);
         return MXP_EXIT_ERROR;

@@ -29,7 +29,7 @@ enum { READ_BYTES = 1 << 16, ALIGN_BYTES = 16 };
 
 // How much of a mapping is read before its memory is given back. Several times as much is resident:
 // the system maps whole neighbourhoods of the pages that are read.
-static const uint64_t resident_bytes = (uint64_t)16 << 20;
+uint64_t mxp__file_bytes_resident = (uint64_t)16 << 20;
 
 // Up to this size a file is always copied. Of larger ones that takes as long as a quarter of
 // converting them.
@@ -211,11 +211,11 @@ void mxp__file_bytes_give_back(const mxp_file_bytes *bytes)
 void mxp__file_bytes_touch(mxp_file_bytes *bytes, uint64_t size_bytes)
 {
     bytes = bytes->lender != NULL ? bytes->lender : bytes;
-    if (!bytes->in_file || bytes->size_bytes <= resident_bytes) {
+    if (!bytes->in_file || bytes->size_bytes <= mxp__file_bytes_resident) {
         return;
     }
     uint64_t sum = mxp_atomic_add(&bytes->touched_bytes, size_bytes) + size_bytes;
-    if (sum >= resident_bytes && mxp_atomic_cas(&bytes->touched_bytes, &sum, 0)) {
+    if (sum >= mxp__file_bytes_resident && mxp_atomic_cas(&bytes->touched_bytes, &sum, 0)) {
         mxp__file_bytes_give_back(bytes);
     }
 }

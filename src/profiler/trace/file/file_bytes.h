@@ -26,6 +26,10 @@ struct mxp_file_bytes {
 // Whether large files may be mapped; else they are copied. Only for a process that survives the
 // truncation of a mapped file (base/os/lost_pages.h). False at first.
 extern bool mxp__file_bytes_may_map;
+// How much of a mapped file is read before its pages are given back, and the size up to which they
+// never are. 16 MiB at first. Who reads a file many times sets more before it is opened: mapping it
+// anew costs as much as decoding it.
+extern uint64_t mxp__file_bytes_resident;
 
 // Opens a file's bytes; the caller closes them. MXP_EIO with path and reason. A pipe or device may
 // have no end: once `least_bytes` of it are read, `accept` decides whether to read on.
