@@ -36,13 +36,56 @@ static uint8_t busy_of(uint64_t busy_ns, uint64_t width_ns)
 }
 
 // ---- bins --------------------------------------------------------------------------------------
-static int add_share(mxp_tile_row *row, const mxp_tile_share *share)
+// Place of a kind; share_count: there is none.
+static size_t find_share(const mxp_tile_row *row, uint32_t kind)
 {
     size_t i = 0;
-    while (i < row->share_count && row->shares[i].kind != share->kind) {
+    if (row->place_of != NULL && kind < MXP_TILE_PLACES) {
+        return row->place_of[kind] > 0 ? row->place_of[kind] - 1u : row->share_count;
+    }
+    while (i < row->share_count && row->shares[i].kind != kind) {
         i++;
     }
-    if (i == SHARES_MAX) {
+    return i;
+}
+
+static void forget_places(mxp_tile_row *row)
+{
+    mxp__free(row->place_of, MXP_TILE_PLACES * sizeof *row->place_of);
+    row->place_of = NULL;
+}
+
+// Of few kinds a search is as fast. Without memory for places it goes on.
+static void note_place(mxp_tile_row *row, size_t place)
+{
+    enum { FEW = 8 };
+    if (row->place_of == NULL && place == FEW) {
+        row->place_of = mxp__alloc(MXP_TILE_PLACES * sizeof *row->place_of);
+        for (size_t i = 0; row->place_of != NULL && i < place; i++) {
+            if (row->shares[i].kind < MXP_TILE_PLACES) {
+                row->place_of[row->shares[i].kind] = (uint16_t)(i + 1);
+            }
+        }
+    }
+    if (row->place_of != NULL && row->shares[place].kind < MXP_TILE_PLACES) {
+        row->place_of[row->shares[place].kind] = (uint16_t)(place + 1);
+    }
+}
+
+static void clear_shares(mxp_tile_row *row)
+{
+    for (size_t i = 0; row->place_of != NULL && i < row->share_count; i++) {
+        if (row->shares[i].kind < MXP_TILE_PLACES) {
+            row->place_of[row->shares[i].kind] = 0;
+        }
+    }
+    row->share_count = 0;
+}
+
+static int add_share(mxp_tile_row *row, const mxp_tile_share *share)
+{
+    size_t i = find_share(row, share->kind);
+    if (i == row->share_count && i == SHARES_MAX) {
         i--;
     }
     if (i == row->share_count) {
@@ -50,6 +93,7 @@ static int add_share(mxp_tile_row *row, const mxp_tile_share *share)
             return mxp__fail_memory(memory_for);
         }
         row->shares[row->share_count++] = *share;
+        note_place(row, i);
         return MXP_OK;
     }
     row->shares[i].busy_ns += share->busy_ns;
@@ -101,7 +145,7 @@ static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
                            : add_at(tiles, lane, level - 1, row->index / MXP_PAGE_RADIX, share);
     }
     bin.busy = busy_of(busy_ns, tiles->levels.width_ns[level]);
-    row->share_count = 0;
+    clear_shares(row);
     return error == MXP_OK ? push_bin(tiles, lane, level, row->count, bin) : error;
 }
 
@@ -191,6 +235,7 @@ static void forget_row(mxp_tile_row *row)
 {
     mxp__free(row->bins, row->capacity * sizeof *row->bins);
     mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
+    forget_places(row);
     *row = (mxp_tile_row){0};
 }
 
@@ -248,6 +293,7 @@ int mxp__tiles_end_lane(mxp_tiles *tiles, mxp_tile_lane *lane)
         mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
         row->shares = NULL;
         row->share_capacity = 0;
+        forget_places(row);
     }
     return error;
 }

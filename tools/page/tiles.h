@@ -19,6 +19,8 @@ typedef struct mxp_tile_bin {
     uint8_t busy;  // 255: all of it
 } mxp_tile_bin;
 
+enum { MXP_TILE_PLACES = 1024 };
+
 typedef struct mxp_tile_share {
     uint32_t kind, spans;
     uint64_t busy_ns;
@@ -31,6 +33,7 @@ typedef struct mxp_tile_row {
     uint64_t index;  // of the one that is open, if it has shares
     mxp_tile_share *shares;  // by kind
     size_t share_count, share_capacity;
+    uint16_t *place_of;  // of kinds below MXP_TILE_PLACES: place + 1, 0: none; null: it has few
 } mxp_tile_row;
 
 typedef struct mxp_tile_lane {
