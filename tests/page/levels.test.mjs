@@ -9,7 +9,7 @@ import { layoutOf } from '../../tools/page/layout.js';
 import { LANE } from '../../tools/page/lod.js';
 import { besideSpan, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
 import { linksOf, operatorOf } from '../../tools/page/operators.js';
-import { pathOf, pathSums } from '../../tools/page/path_data.js';
+import { pathOf } from '../../tools/page/path_data.js';
 import { perPixel, sceneOf } from '../../tools/page/scene.js';
 import { bucketBegin, bucketOf, select, Statistics } from '../../tools/page/selection.js';
 import { memoryCurves, counterCurve } from '../../tools/page/curves.js';
@@ -194,8 +194,7 @@ test('an operator knows its push, who pushed it, what released it and what it re
 test('path, icicle, memory and counters are what was put in, and other counts than the head says are refused', async () => {
   const { profile: own } = profileOf('small'), { sections } = own, small = own.head;
   const path = await sections.read('p', bytes => pathOf(bytes, small));
-  assert.deepEqual([...path.begin], [2e6, 22e6, 46e6, 70e6]);
-  assert.deepEqual([...pathSums(path, 5, step => step > 0)], [39e6, 0, 0, 0, 0]);
+  assert.deepEqual([[...path.begin], [...path.length]], [[2e6, 22e6, 46e6, 70e6], [13e6, 13e6, 13e6, 13e6]]);
   const icicle = await sections.read('i', bytes => icicleOf(bytes, small));
   assert.deepEqual(icicle.label, ['step', 'net', 'conv1', 'forward', 'Convolution', 'no operator ran']);
   assert.deepEqual([...icicle.parent], [0, 0, 1, 2, 3, 0]);

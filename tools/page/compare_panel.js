@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two profiles beside each other: the numbers of `mxprof diff --json`, steps of both on one scale, and what the difference of
 // a step is made of, as bars from a middle line.
-import { empty, fitCanvas, h, terms } from './dom.js';
-import { palette, SANS } from './palette.js';
+import { empty, h, terms } from './dom.js';
+import { groundOf, write } from './palette.js';
 import { shareColumn, table, timeColumn } from './table.js';
 import { largestOf } from './tables.js';
 import { change, counted, dotted, name, percent, time, wholeName } from './text.js';
@@ -45,16 +45,11 @@ function medianNs(list) {
 /** Two strips on one scale, with their median steps. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
 function drawStrips(canvas, both) {
   if (!canvas.isConnected) return;
-  const { context: c, width } = fitCanvas(canvas, PAIR), p = palette(), sorted = Float64Array.from([...both.before, ...both.after]).sort();
+  const { c, p, width } = groundOf(canvas, PAIR), sorted = Float64Array.from([...both.before, ...both.after]).sort();
   const top = Math.min(sorted[sorted.length - 1] ?? 1, 4 * (sorted[sorted.length >> 1] ?? 1)) || 1, left = 60;
-  c.fillStyle = p.page;
-  c.fillRect(0, 0, width, PAIR);
-  c.font = SANS;
-  c.textBaseline = 'top';
   [both.before, both.after].forEach((list, k) => {
     const ground = k * PAIR / 2 + PAIR / 2 - 2, each = (width - left) / Math.max(1, list.length);
-    c.fillStyle = p.soft;
-    c.fillText(k ? 'after' : 'before', 0, ground - 28);
+    write(c, p.soft, k ? 'after' : 'before', 0, ground - 28);
     c.fillText(time(medianNs(list), 3), 0, ground - 14);
     c.fillStyle = k ? p.accent : p.call;
     list.forEach((ns, i) => {

@@ -2,7 +2,7 @@
 // Curves over time: live bytes of devices with their owners (section `m`) and counters (sections `cN`). Decoded when
 // first drawn. A bin keeps its largest and least, so no peak is lost between pixels.
 import { columnsOf, Damage, doubles, sums, varints } from './bytes.js';
-import { SANS } from './palette.js';
+import { fill, SANS, write } from './palette.js';
 import { size, count } from './text.js';
 import { xOf } from './scene.js';
 import { lowerBound } from './lod.js';
@@ -126,8 +126,6 @@ function drawArea(c, p, view, row, time, values, words) {
   c.font = SANS;
   c.textBaseline = 'top';
   const text = words(largest), width = c.measureText(text).width;
-  c.fillStyle = p.panel;
-  c.fillRect(view.left + 2, row.y + 1, width + 6, 14);
-  c.fillStyle = p.soft;
-  c.fillText(text, view.left + 5, row.y + 3);
+  fill(c, p.panel, view.left + 2, row.y + 1, width + 6, 14);
+  write(c, p.soft, text, view.left + 5, row.y + 3);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The icicle: a step from above, its layers, phases and operators below; width is time. A click or Enter goes into a part,
 // Backspace comes up. Below it the numbers of what is seen.
-import { button, empty, fitCanvas, h } from './dom.js';
+import { button, empty, h } from './dom.js';
 import { boxesOf, icicleOf, icicleOfSelection } from './icicle_data.js';
-import { MONO, palette, PHASES } from './palette.js';
+import { fill, groundOf, MONO, PHASES } from './palette.js';
 import { CHARACTER } from './strokes.js';
 import { countColumn, shareColumn, table, timeColumn } from './table.js';
 import { count, cutText, dotted, name, percent, time } from './text.js';
@@ -60,9 +60,7 @@ class IcicleView {
     const { icicle, canvas } = this, boxes = this.boxes = boxesOf(icicle, this.root, canvas.clientWidth || 800, LEAST_WIDTH);
     let rows = 1;
     for (const box of boxes) rows = Math.max(rows, Math.min(DEEPEST, box.row + 1));
-    const { context: c, width } = fitCanvas(canvas, rows * LINE), p = palette();
-    c.fillStyle = p.page;
-    c.fillRect(0, 0, width, rows * LINE);
+    const { c, p } = groundOf(canvas, rows * LINE);
     c.font = MONO;
     c.textBaseline = 'middle';
     for (const box of boxes) this.drawBox(c, p, box);
@@ -71,8 +69,7 @@ class IcicleView {
   /** @param {CanvasRenderingContext2D} c @param {import('./palette.js').Palette} p @param {ReturnType<typeof boxesOf>[number]} box */
   drawBox(c, p, { node, x, width, row }) {
     const { icicle } = this, hasPhase = icicle.phase[node] > 0, y = row * LINE, w = width > 3 ? width - 1 : width;
-    c.fillStyle = hasPhase ? p[PHASES[icicle.phase[node]]] : p.line;
-    c.fillRect(x, y, w, LINE - 2);
+    fill(c, hasPhase ? p[PHASES[icicle.phase[node]]] : p.line, x, y, w, LINE - 2);
     const fit = Math.floor((w - 8) / CHARACTER), label = dotted([name(icicle.label[node]), fit > icicle.label[node].length + 12 && time(icicle.total[node] / this.steps, 3)]);
     c.fillStyle = hasPhase ? p.label : p.text;
     if (fit >= 3) c.fillText(cutText(label, fit), x + 4, y + LINE / 2 - 0.5);

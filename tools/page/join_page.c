@@ -197,6 +197,16 @@ static bool put_word(const joined *all, const char *word, mxp_strbuf *out)
     return true;
 }
 
+static int read_style(joined *all)
+{
+    mxp_strbuf text = {0};
+    int error = read_file(all->folder, "page.css", &text);
+    error = error == MXP_OK ? check_ascii("page.css", &text) : error;
+    mxp__page_squeeze_style(mxp__strbuf_text(&text), text.length, &all->style);
+    mxp__strbuf_fini(&text);
+    return error;
+}
+
 static size_t word_length(const char *word)
 {
     size_t length = 1;
@@ -237,11 +247,10 @@ int mxp__page_join(const char *folder, mxp_page_text *text)
     joined all = {.folder = folder};
     mxp_strbuf page = {0};
     *text = (mxp_page_text){0};
-    int error = read_file(folder, "page.css", &all.style);
-    error = error == MXP_OK ? check_ascii("page.css", &all.style) : error;
+    int error = read_style(&all);
     error = error == MXP_OK ? add_modules(&all) : error;
     error = error == MXP_OK ? read_file(folder, "page.html", &page) : error;
-    error = error == MXP_OK && (all.script.failed || all.names.failed)
+    error = error == MXP_OK && (all.script.failed || all.names.failed || all.style.failed)
                 ? mxp__fail_memory("the page's text")
                 : error;
     error = error == MXP_OK ? check_ascii("page.html", &page) : error;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Live bytes by owner over the timeline's own axis, the exact table of the peak, owners at a cursor, growth. The stack is
 // drawn from bins that keep their largest, so its top reaches the device's peak.
-import { button, empty, fitCanvas, h, terms } from './dom.js';
+import { button, empty, h, terms } from './dom.js';
 import { lowerBound } from './lod.js';
-import { palette, SANS } from './palette.js';
+import { fill, groundOf, SANS, write } from './palette.js';
 import { perPixel, xOf } from './scene.js';
 import { drawAxis, fitText } from './strokes.js';
 import { deviceName } from './layout.js';
@@ -86,9 +86,7 @@ class MemoryView {
 
   draw() {
     if (!this.canvas.isConnected) return;
-    const { context: c, width } = fitCanvas(this.canvas, STACK + STACK_AXIS), p = palette(), view = { ...this.timeline.view, width }, { curve, device } = this;
-    c.fillStyle = p.page;
-    c.fillRect(0, 0, width, STACK + STACK_AXIS);
+    const { c, p, width } = groundOf(this.canvas, STACK + STACK_AXIS), view = { ...this.timeline.view, width }, { curve, device } = this;
     drawAxis(c, p, view, 0);
     const first = Math.max(0, lowerBound(curve.time, view.from) - 1), end = Math.min(curve.time.length, lowerBound(curve.time, view.to) + 1);
     const scale = (STACK - 6) / Math.max(1, device.peak), ground = STACK + STACK_AXIS, one = perPixel(view);
@@ -98,8 +96,7 @@ class MemoryView {
       const x = Math.round(Math.max(view.left, xOf(view, curve.time[i]))), right = Math.round(Math.min(width, next < curve.time.length ? xOf(view, curve.time[next]) : width));
       let y = ground;
       for (const { bytes, token } of right > x ? ownersAt(device, curve, this.order, tallest) : []) {
-        c.fillStyle = p[token];
-        c.fillRect(x, y - bytes * scale, right - x, bytes * scale);
+        fill(c, p[token], x, y - bytes * scale, right - x, bytes * scale);
         y -= bytes * scale;
       }
     }
@@ -116,14 +113,11 @@ class MemoryView {
     const words = `peak ${size(device.peak)}`;
     if (view.left) {
       c.fillText(fitText(c, this.name, view.left - 10), 0, STACK_AXIS + 4);
-      c.fillStyle = p.soft;
-      c.fillText(words, 0, STACK_AXIS + 20);
+      write(c, p.soft, words, 0, STACK_AXIS + 20);
       c.fillText(`at ${time(device.peakAt, 5)}`, 0, STACK_AXIS + 36);
     } else {
-      c.fillStyle = p.page;
-      c.fillRect(0, STACK_AXIS, c.measureText(words).width + 8, 16);
-      c.fillStyle = p.soft;
-      c.fillText(words, 4, STACK_AXIS + 3);
+      fill(c, p.page, 0, STACK_AXIS, c.measureText(words).width + 8, 16);
+      write(c, p.soft, words, 4, STACK_AXIS + 3);
     }
     if (peak < view.left || peak > view.width) return;
     c.beginPath();

@@ -3,7 +3,7 @@
 // of the focus only, never of all.
 import { AXIS, ROW } from './layout.js';
 import { lowerBound } from './lod.js';
-import { SANS } from './palette.js';
+import { fill, SANS } from './palette.js';
 import { hatch } from './strokes.js';
 /** @import { Timeline } from './timeline.js' */
 /** @import { Palette } from './palette.js' */
@@ -114,8 +114,7 @@ export function drawPath(c, p, timeline, path) {
       const isWork = path.kind[i] > 0 && path.thread[i] > 0;
       const y = rows.get(`${path.thread[i] - 1} ${isWork && head.kinds[path.kind[i] - 1].form === 1 ? 'operators' : 'calls'}`)
         ?? rows.get(`${path.thread[i] - 1} calls`) ?? rows.get(`${path.thread[i] - 1} operators`) ?? rows.get(`process ${process}`) ?? AXIS;
-      c.fillStyle = isWork ? p.path : gap;
-      c.fillRect(x, y, drawn - x, PATH_LINE);
+      fill(c, isWork ? p.path : gap, x, y, drawn - x, PATH_LINE);
       if (before !== null && Math.abs(before - y) > 1) c.fillRect(x - 0.5, Math.min(before, y), 1, Math.abs(before - y) + PATH_LINE);
       before = y;
     }

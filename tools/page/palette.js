@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours and the theme. The style sheet names every colour once a theme; canvases read them from there.
+import { fitCanvas } from './dom.js';
 import { FORM } from './head.js';
 /** @import { Kind } from './head.js' */
 
@@ -29,6 +30,27 @@ export function palette() {
   found.wait = found.soft;
   current = found;
   return found;
+}
+
+/** A canvas of the size of its element, on the page's ground. @param {HTMLCanvasElement} canvas @param {number} height */
+export function groundOf(canvas, height) {
+  const { context: c, width } = fitCanvas(canvas, height), p = palette();
+  fill(c, p.page, 0, 0, width, height);
+  c.font = SANS;
+  c.textBaseline = 'top';
+  return { c, p, width };
+}
+
+/** @param {CanvasRenderingContext2D} c @param {string | CanvasPattern} colour @param {number} x @param {number} y @param {number} w @param {number} height */
+export function fill(c, colour, x, y, w, height) {
+  c.fillStyle = colour;
+  c.fillRect(x, y, w, height);
+}
+
+/** @param {CanvasRenderingContext2D} c @param {string} colour @param {string} text @param {number} x @param {number} y */
+export function write(c, colour, text, x, y) {
+  c.fillStyle = colour;
+  c.fillText(text, x, y);
 }
 
 /** Dark is light and light dark, from now on whatever the system says. */

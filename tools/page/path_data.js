@@ -23,14 +23,3 @@ export function pathOf(bytes, head) {
   if (at !== count) throw new Damage('has another number of pieces than the head says');
   return { thread, begin, length, category, kind, groups };
 }
-
-/** Sums of categories in the steps that a range touches. @param {Path} path @param {number} categories
- * @param {(step: number) => boolean} wanted */
-export function pathSums(path, categories, wanted) {
-  const sums = new Float64Array(categories);
-  for (const { step, from, to } of path.groups) {
-    if (!wanted(step)) continue;
-    for (let i = from; i < to; i++) sums[path.category[i]] += path.length[i];
-  }
-  return sums;
-}

@@ -144,3 +144,29 @@ void mxp__page_squeeze(mxp_squeeze *self, const char *line, size_t length, mxp_s
         mxp__strbuf_putc(out, '\n');
     }
 }
+
+void mxp__page_squeeze_style(const char *text, size_t length, mxp_strbuf *out)
+{
+    static const char signs[] = "{};,:";  // a colon keeps the blank before it: `a :hover`
+    bool is_blank = false;
+    char before = ';';
+    for (size_t i = 0; i < length;) {
+        const char c = text[i];
+        if (c == '/' && i + 1 < length && text[i + 1] == '*') {
+            const char *end = memmem(text + i + 2, length - i - 2, "*/", 2);
+            i = end != NULL ? (size_t)(end - text) + 2 : length;
+            is_blank = true;
+        } else if (isspace((unsigned char)c)) {
+            is_blank = true;
+            i++;
+        } else {
+            const size_t end = c == '"' || c == '\'' ? quoted(text, i, length, c) : i + 1;
+            const bool parts = strchr(signs, before) == NULL && strchr("{};,", c) == NULL;
+            mxp__strbuf_append(out, " ", is_blank && parts);
+            mxp__strbuf_append(out, text + i, end - i);
+            is_blank = false;
+            before = c;
+            i = end;
+        }
+    }
+}

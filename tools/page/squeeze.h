@@ -23,4 +23,8 @@ typedef struct mxp_squeeze {
 // deeper than MXP_SQUEEZE_NESTED are not for a page. What runs out of memory is `out`'s `failed`.
 void mxp__page_squeeze(mxp_squeeze *self, const char *line, size_t length, mxp_strbuf *out);
 
+// The same of a style sheet, all at once. Blanks stay where they may join selectors or parts of a
+// value.
+void mxp__page_squeeze_style(const char *text, size_t length, mxp_strbuf *out);
+
 #endif

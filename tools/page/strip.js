@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps in order: a bar a step, its height the time, its colours the phases, idle pale. Steps above four times the
 // median are cut with a gap and their time above. More steps than pixels: each pixel shows the slowest of its own.
-import { byId, fitCanvas, h, sumOf } from './dom.js';
-import { palette, PARTS, SANS } from './palette.js';
+import { byId, h, sumOf } from './dom.js';
+import { fill, groundOf, PARTS, write } from './palette.js';
 import { time } from './text.js';
 /** @import { Head, Step } from './head.js' */
 /** @import { Palette } from './palette.js' */
@@ -110,7 +110,7 @@ export class Strip {
   draw() {
     const { steps, canvas, bars, marks: { line } } = this;
     if (!steps.length) return;
-    const { context: c, width } = fitCanvas(canvas, HEIGHT), p = palette(), drawn = [width, canvas.width, this.at, line?.ns, line?.word, p.page, p.text].join();
+    const { c, p, width } = groundOf(canvas, HEIGHT), drawn = [width, canvas.width, this.at, line?.ns, line?.word, p.page, p.text].join();
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.drawBars(c, p, width);
@@ -124,8 +124,6 @@ export class Strip {
   /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
   drawBars(c, p, width) {
     const { steps, median, top, marks: { line } } = this, scale = (HEIGHT - TOP - 4) / top;
-    c.fillStyle = p.page;
-    c.fillRect(0, 0, width, HEIGHT);
     let free = -1e9;
     for (const bar of barsOf(steps, width)) free = this.drawBar(c, p, bar, top, scale, free);
     this.drawLine(c, width, median * scale, p.text);
@@ -139,8 +137,7 @@ export class Strip {
   drawBar(c, p, { x, width, step: n }, top, scale, free) {
     const step = this.steps[n], total = lengthOf(step), ground = HEIGHT - 4, shown = Math.min(total, top) * scale;
     const of = total / Math.max(total, workOf(step), 1); // operators side by side
-    c.fillStyle = this.hasWork ? p.line : p.call;
-    c.fillRect(x, ground - shown, width, shown);
+    fill(c, this.hasWork ? p.line : p.call, x, ground - shown, width, shown);
     let y = ground;
     step.parts.forEach((ns, k) => {
       const part = Math.min(ns * of * scale, y - (ground - shown));
@@ -154,21 +151,16 @@ export class Strip {
       c.strokeRect(x + 1, ground - shown, Math.max(1, width - 2), shown - 1);
     }
     if (total <= top * 1.001) return free;
-    c.fillStyle = p.page;
-    c.fillRect(x - 1, ground - shown + 6, width + 2, 2);
-    c.font = SANS;
-    c.textBaseline = 'top';
+    fill(c, p.page, x - 1, ground - shown + 6, width + 2, 2);
     const text = time(total, 3);
     if (x < free || x + c.measureText(text).width > this.canvas.clientWidth) return free;
-    c.fillStyle = p.text;
-    c.fillText(text, x + 1, LABELS);
+    write(c, p.text, text, x + 1, LABELS);
     return x + c.measureText(text).width + 8;
   }
 
   /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height above the ground @param {string} colour */
   drawLine(c, width, height, colour) {
-    c.fillStyle = colour;
-    c.fillRect(0, Math.max(TOP, HEIGHT - 4 - height), width, 1);
+    fill(c, colour, 0, Math.max(TOP, HEIGHT - 4 - height), width, 1);
   }
 
   /** Below the bars: what the timeline shows. @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
@@ -178,7 +170,6 @@ export class Strip {
     let last = steps.length - 1;
     while (last >= 0 && steps[last].begin >= marks.to) last--;
     if (first < 0 || last < first) return;
-    c.fillStyle = p.accent;
-    c.fillRect(first * each, HEIGHT - 3, Math.max(2, (last - first + 1) * each), 3);
+    fill(c, p.accent, first * each, HEIGHT - 3, Math.max(2, (last - first + 1) * each), 3);
   }
 }

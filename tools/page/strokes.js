@@ -2,7 +2,7 @@
 // How the timeline's scene becomes pixels: rectangles gathered by colour, hatches, labels, the axis. Drawing only:
 // what is drawn was decided before (scene.js), where it stands too (layout.js).
 import { AXIS, LEFT, ROW } from './layout.js';
-import { MONO, SANS } from './palette.js';
+import { fill, MONO, SANS, write } from './palette.js';
 import { perPixel, xOf } from './scene.js';
 import { cutText, name, time } from './text.js';
 /** @import { Palette } from './palette.js' */
@@ -53,8 +53,7 @@ export function drawScene(c, p, scene, kinds) {
   for (const label of scene.labels) {
     const fit = Math.floor(label.room / CHARACTER);
     if (fit < 3) continue;
-    c.fillStyle = label.dim ? p.soft : label.fill === 'wait' || label.fill === 'task' ? p.text : p.label;
-    c.fillText(cutText(name(kinds[label.kind].name), fit), label.x, label.y + ROW / 2 + 0.5);
+    write(c, label.dim ? p.soft : label.fill === 'wait' || label.fill === 'task' ? p.text : p.label, cutText(name(kinds[label.kind].name), fit), label.x, label.y + ROW / 2 + 0.5);
   }
   c.fillStyle = p.text;
   for (let i = 0; i < scene.instants.length; i += 3) drawInstant(c, scene.instants[i], scene.instants[i + 1], scene.instants[i + 2]);
@@ -91,8 +90,7 @@ function drawInstant(c, x, y, n) {
  * @param {number} width */
 export function drawHeadings(c, p, layout, width) {
   if (layout.left) {
-    c.fillStyle = p.page;
-    c.fillRect(0, 0, layout.left, layout.height);
+    fill(c, p.page, 0, 0, layout.left, layout.height);
   }
   c.textBaseline = 'top';
   for (const { text, y, what } of layout.headings) {
@@ -132,21 +130,17 @@ export function ticksOf(view) {
 
 /** @param {Context} c @param {Palette} p @param {View} view @param {number} top */
 export function drawAxis(c, p, view, top) {
-  c.fillStyle = p.page;
-  c.fillRect(0, top, view.width, AXIS - 4);
+  fill(c, p.page, 0, top, view.width, AXIS - 4);
   c.font = SANS;
   c.textBaseline = 'top';
   for (const { x, text } of ticksOf(view)) {
-    c.fillStyle = p.line;
-    c.fillRect(Math.round(x), top + 14, 1, 5);
+    fill(c, p.line, Math.round(x), top + 14, 1, 5);
     c.fillStyle = p.soft;
     if (x + 3 + c.measureText(text).width < view.width) c.fillText(text, x + 3, top + 2);
   }
   if (view.left) {
-    c.fillStyle = p.page;
-    c.fillRect(0, top, view.left, AXIS - 4);
-    c.fillStyle = p.soft;
-    c.fillText(`${time(view.to - view.from, 4)} shown`, 0, top + 2);
+    fill(c, p.page, 0, top, view.left, AXIS - 4);
+    write(c, p.soft, `${time(view.to - view.from, 4)} shown`, 0, top + 2);
   }
 }
 
@@ -174,8 +168,7 @@ export function drawGap(c, p, view, { from, to, word, y, height }) {
   c.font = SANS;
   const width = c.measureText(word).width, isInside = end - x >= width + 8, at = isInside ? x + 5 : x - width - 5;
   if (!isInside && (end - x < WORD_FROM || at < view.left)) return;
-  c.fillStyle = p.page;
-  c.fillRect(at - 3, y + 1, width + 6, 14);
+  fill(c, p.page, at - 3, y + 1, width + 6, 14);
   c.fillStyle = p.bad;
   c.textBaseline = 'top';
   c.fillText(word, at, y + 3);
@@ -185,6 +178,5 @@ export function drawGap(c, p, view, { from, to, word, y, height }) {
 export function drawNote(c, p, view, y, text) {
   c.font = SANS.replace('11px', '13px');
   c.textBaseline = 'top';
-  c.fillStyle = p.soft;
-  c.fillText(text, view.left + 12, y);
+  write(c, p.soft, text, view.left + 12, y);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline: what is in view, what has the focus, what is selected, and one drawing of it a frame. Moves by calls
 // only; keys, mouse and fingers are in input.js, what a view contains in scene.js.
-import { fitCanvas } from './dom.js';
 import { AXIS, ROW, layoutOf } from './layout.js';
 import { besideSpan, otherRow, spanAt, spanOf } from './neighbours.js';
 import { linksOf, operatorOf } from './operators.js';
 import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
 import { drawCurves } from './curves.js';
-import { fillOf, palette } from './palette.js';
+import { fillOf, groundOf, palette } from './palette.js';
 import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
 import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
 import { count, name, time } from './text.js';
@@ -256,11 +255,9 @@ export class Timeline {
   draw() {
     const begun = performance.now();
     this.measure();
-    const { context: c } = fitCanvas(this.canvas, this.height), p = palette(), { view, top, height, layout } = this;
+    const { c, p } = groundOf(this.canvas, this.height), { view, top, height, layout } = this;
     const rows = layout.rows.filter(row => row.y + row.height > top && row.y < top + height);
     this.scene = sceneOf(this.profile, rows, view, { find: this.find, fills: this.fills });
-    c.fillStyle = p.page;
-    c.fillRect(0, 0, view.width, height);
     c.save();
     c.translate(0, -top);
     drawStepLines(c, p, view, this.head.steps, top + AXIS - 6, top + height);

@@ -132,6 +132,21 @@ static void comments_and_indents_are_left_out(void **state)
     mxp__page_text_fini(&text);
 }
 
+static void a_style_sheet_keeps_the_blanks_that_mean_something(void **state)
+{
+    (void)state;
+    static const char style[] = "/* a */\n:root { --a: #fff;\n  --b: \"x  y\", serif; }\n"
+                                "a :hover > b.c, d + e { margin: 0 -1px; width: calc(1px + 2%); }\n"
+                                "@media (max-width: 9px) { .x .y { color: red; } }\n";
+    mxp_strbuf out = {0};
+    mxp__page_squeeze_style(style, sizeof style - 1, &out);
+    assert_string_equal(mxp__strbuf_text(&out),
+                        ":root{--a:#fff;--b:\"x  y\",serif;}"
+                        "a :hover > b.c,d + e{margin:0 -1px;width:calc(1px + 2%);}"
+                        "@media (max-width:9px){.x .y{color:red;}}");
+    mxp__strbuf_fini(&out);
+}
+
 // What reads otherwise without its blank keeps it; texts and regular expressions keep theirs.
 static void blanks_that_part_tokens_stay(void **state)
 {
@@ -200,6 +215,7 @@ int main(void)
                                make_folder),
         cmocka_unit_test_setup(comments_and_indents_are_left_out, make_folder),
         cmocka_unit_test(blanks_that_part_tokens_stay),
+        cmocka_unit_test(a_style_sheet_keeps_the_blanks_that_mean_something),
         cmocka_unit_test(what_a_page_must_not_have_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
