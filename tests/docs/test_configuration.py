@@ -10,11 +10,10 @@ PAGE = (SOURCE / "docs/configuration.md").read_text(encoding="utf-8")
 KEYS = {key: (kind, default, words, variable) for key, kind, default, words, variable in re.findall(
     r'^KEY\((\w+), (\w+), "([^"]*)", "([^"]*)", "([^"]*)"',
     (SOURCE / "src/profiler/session/config/config_keys.def").read_text(encoding="utf-8"), re.MULTILINE)}
-# Options of the runtime's own, for its store; their words and default are in its list of options.
-KEYS |= {key: ("TEXT", default, words.replace("', '", "|").strip("{'}") if "{" in words else "", f"MXPROF_{key.upper()}")
-         for key, words, default in re.findall(
-             r"\"(distributed_\w+) : ({[^}]*}|\w+), ?optional, default='(\w+)'",
-             (SOURCE / "src/runtime/capi/profile.c").read_text(encoding="utf-8"))}
+# Those of a store, which the runtime adds to the profiler's.
+for key, words, default in re.findall(r'"(distributed_\w+) : (?:\{([^}]*)\}|string),? ?optional, default=\'(\w+)\'',
+                                      (SOURCE / "src/runtime/capi/profile.c").read_text(encoding="utf-8")):
+    KEYS[key] = ("ENUM", default, "|".join(re.findall(r"\w+", words)), "MXPROF_" + key.upper())
 # Of the programs that are started, not of the reader: what a parent leaves for its children, and a category's name.
 NO_SETTINGS = {"MXPROF_ROOT_PID", "MXNET_C_API"}
 # Not read by us, but of no effect on us unless the page says it.
