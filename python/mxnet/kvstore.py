@@ -210,7 +210,7 @@ class KVStore:
 
 class DistKVStore(KVStore):
     """A store of several processes: sums are made, and optimizers run, on servers, or inside the workers
-    where there are none (docs/distributed.md)."""
+    where there are none."""
 
     def set_optimizer(self, optimizer: opt.Optimizer) -> None:
         """What servers update with from now on. They are sent a text, of which they make an equal one."""

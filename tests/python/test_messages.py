@@ -38,6 +38,10 @@ def test_an_unknown_option_gets_the_closest_first_and_the_names_in_one_line():
     with pytest.raises(mx.MXNetError, match="^Cannot find argument 'skp'; did you mean 'skip'?"):
         with profiler.profile("x.json", skp=2):
             pass
+    with pytest.raises(mx.MXNetError) as raised:
+        profiler.profile("x.json", skp=2).__enter__()
+    listed = re.search(r"Possible Arguments: (.*?)\. help", str(raised.value))[1].split(", ")
+    assert len(listed) == len(set(listed)) > 20
 
 
 def test_set_config_shows_the_options_of_the_library():
@@ -48,7 +52,8 @@ def test_set_config_shows_the_options_of_the_library():
     assert sorted(known) == sorted(inspect.signature(profiler.set_config).parameters)[:-1] or (
         set(known) == set(inspect.signature(profiler.set_config).parameters) - {"unknown"})
     for name in known:
-        assert re.search(rf"\b{name}\b", profiler.set_config.__doc__), name
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)* : .*\n        \S", profiler.set_config.__doc__, re.MULTILINE), name
+    assert "docs/" not in profiler.set_config.__doc__
 
 
 @pytest.mark.parametrize("make,told", [

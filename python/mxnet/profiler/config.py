@@ -21,7 +21,8 @@ _SORT_KEYS = {"total": 0, "avg": 1, "min": 2, "max": 3, "count": 4}
 _SWITCH = {False: 0, True: 1}
 # Options whose value may be any text; None leaves them out.
 _TEXTS = {"filename", "native_filename", "snapshot_filename", "snapshot_counter",
-          "gpu_memory_profile_filename_prefix", "run_commit", "run_label", "distributed_detail", "distributed_ranks"}
+          "gpu_memory_profile_filename_prefix", "run_commit", "run_label",
+          "distributed_detail", "distributed_ranks"}
 _warned: set = set()  # whether the statistics were on, of warnings that come once a process
 
 
@@ -56,7 +57,8 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     Parameters
     ----------
     filename : str or path
-        The trace, 'profile.json'. Made absolute when it is set; %p is the process (docs/configuration.md).
+        The Chrome trace, 'profile.json'; 'none': no such file. Made absolute when it is set; %p is the process, %t its
+        start, %n the program, %h the host. Beside a native trace or a ring it is written only if it is given.
     gpu_memory_profile_filename_prefix : str
         The table of allocations, written beside each dump as PREFIX-pid_PID.csv; none by default.
     profile_all, profile_symbolic, profile_imperative, profile_memory, profile_api : bool
@@ -69,14 +71,44 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
         Keep the statistics that `dumps` shows, False.
     profile_process : str
         'worker', or 'server' for the servers of a distributed key-value store.
+    native_filename : str or path
+        What the `mxprof` command reads (*.mxp); none by default, with store='file' `filename` with that ending.
+    store : str
+        'memory', until records are written, or 'file': in the native trace from the first one on, whatever ends the process.
+    full_policy : str
+        Of a full memory: 'grow' up to the limit, 'drop' what is new, or 'ring': keep the newest.
+    memory_limit_bytes : int or str
+        Most bytes of records, as 67108864 or '64M'; 1 GiB, or a quarter of what the process may take if that is less.
+    trace_limit_bytes : int or str
+        Most bytes of the Chrome trace, 1 GiB; 0: no limit.
+    keep_crashed : int
+        How many recording files of processes that died are kept under another name, 5.
+    statistics_only : bool
+        Keep the statistics and no trace, False.
+    snapshot_filename : str or path
+        Of snapshots that are given no name, 'snapshot.mxp'; process and number are added.
+    snapshot_ms : float
+        How many milliseconds back a snapshot reaches that one of the next three takes, 10000.
+    snapshot_signal : bool, int or str
+        Take one when SIGUSR2 comes, or the signal of this number or 'RTMIN+1', False.
+    snapshot_step_factor : float
+        Take one after a step that took this many times the median, 0: never.
+    snapshot_counter : str
+        Take one when a counter rises above a value, as 'domain:name>100'; none by default.
+    info_command : str
+        How much outputs tell of the command line: 'no', 'name', 'all'; 'default' is 'name' with store='file', else 'all'.
+    names_limit : int
+        Most different names, 1000000; later ones are recorded as '<names full>'.
+    emit : str
+        Send records to VTune ('itt') or Nsight Systems ('nvtx') as well; 'auto', or 'off'.
+    step_cpu : bool
+        Record CPU time and run delay at each step, True.
+    run_label, run_commit : str
+        What the run is called and what was run, lines of `mxprof info`; none by default.
     distributed_detail : str
-        Of a distributed store: 'rounds', 'messages' or 'statistics' (docs/distributed-records.md).
+        Of a distributed store: 'rounds', 'messages' or 'statistics'.
     distributed_ranks : str, int or list of int
         The workers that record so much of it, 'all'; the others record statistics.
-    trace_limit_bytes, keep_crashed, native_filename, store, full_policy, memory_limit_bytes, statistics_only, snapshot_filename,
-    snapshot_ms, snapshot_signal, snapshot_step_factor, snapshot_counter, info_command, names_limit, emit,
-    step_cpu, run_commit, run_label
-        See docs/configuration.md.
 
     Raises
     ------
@@ -103,7 +135,7 @@ OPTIONS = tuple(inspect.signature(set_config).parameters)[:-1]
 def unknown_option(name: str, options: Iterable[str]) -> MXNetError:
     """For an option that there is not: the closest, then all."""
     return MXNetError(f"Cannot find argument {name!r}{did_you_mean(name, options)} Possible Arguments: "
-                      f"{', '.join(options)}. help(mx.profiler.set_config) says what they are")
+                      f"{', '.join(dict.fromkeys(options))}. help(mx.profiler.set_config) says what they are")
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
