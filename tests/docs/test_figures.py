@@ -40,7 +40,7 @@ def test_there_are_figures():
 
 
 def test_the_readme_says_the_same():
-    readme = (SOURCE / "README.md").read_text(encoding="utf-8")
+    readme = " ".join((SOURCE / "README.md").read_text(encoding="utf-8").split())
     span, size, inline, exported = re.search(r"a span takes (\d+) ns and (\d+) bytes, an off mark ([\d.]+) to ([\d.]+) ns", readme).groups()
     assert is_rounded(span, measured("R1 span, header inline", "subject"))
     assert is_rounded(size, measured("R7 bytes per span in memory", "subject"))
