@@ -164,6 +164,20 @@ def test_what_it_was_at_when_it_was_killed_is_there(name, tmp_path):
     assert re.search(r"  count primes +\S+ \S+ +no end\n", told), told
 
 
+def test_the_page_of_a_dead_process_shows_what_is_printed_of_it(tmp_path):
+    """docs/flight-recorder.md: the box below `kill -9`, but for its figures."""
+    page = (SOURCE / "docs/flight-recorder.md").read_text()
+    shown = re.search(r"^\$ kill -9 \$!\n\$ mxprof info server\.mxp\n(.*?)^\.\.\.$", page, re.MULTILINE | re.DOTALL)[1]
+    with Server("server", tmp_path) as server:
+        connection, _ = server.begin()
+        with connection:
+            os.kill(server.pid, signal.SIGKILL)
+            server.started.wait()
+    printed = mxprof("info", server.file).replace(str(server.file), "server.mxp")
+    assert [re.sub(r"\d[\d.]*", "N", line) for line in shown.splitlines()] == [
+        re.sub(r"\d[\d.]*", "N", line) for line in printed.splitlines()][:len(shown.splitlines())]
+
+
 def test_a_snapshot_is_taken_under_load(name, tmp_path):
     with Server(name, tmp_path) as server:
         server.load()
