@@ -41,4 +41,12 @@ def test_the_container_is_set_up_as_contributing_says():
     presets = {preset["name"] for preset in json.loads(text("CMakePresets.json"))["configurePresets"]}
     assert "release" in presets
     assert "build/release" in text(".clangd")
-    assert "--compile-commands-dir=build/release" in container["customizations"]["vscode"]["settings"]["clangd.arguments"]
+
+
+def test_an_editor_has_what_the_container_has():
+    settings = json.loads(text(".vscode/settings.json"))
+    assert "--compile-commands-dir=build/release" in settings["clangd.arguments"] and "build/release" in text(".clangd")
+    container = json.loads(text(".devcontainer/devcontainer.json"))
+    assert json.loads(text(".vscode/extensions.json"))["recommendations"] == container["customizations"]["vscode"]["extensions"]
+    assert re.search(r"\[\*\](?:\n\w.*)*\nmax_line_length = (\d+)", text(".editorconfig"))[1] == re.search(
+        r"ColumnLimit: (\d+)", text(".clang-format"))[1]
