@@ -72,11 +72,11 @@ def test_they_depend_on_one_another_and_on_what_they_call(packages):
 
 def test_a_program_of_the_runtime_is_compiled_and_run_with_what_they_unpack_to(packages, tmp_path):
     for package in packages.values():
-        run("dpkg-deb", "-x", package, tmp_path / "root")
+        run("dpkg-deb", "-x", package, tmp_path / "unpacked")
     (tmp_path / "user.c").write_text(PROGRAM)
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
-    library = next((tmp_path / "root").rglob("libmxnet.so")).parent
-    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path}/root/usr")
+    library = next((tmp_path / "unpacked").rglob("libmxnet.so")).parent
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path}/unpacked/usr")
     run("cmake", "--build", tmp_path / "build")
     assert re.fullmatch(r"\d+\n", run(tmp_path / "build/user", env={**os.environ, "LD_LIBRARY_PATH": str(library)}))
-    assert "prefix=/usr\n" in next((tmp_path / "root").rglob("mxprof.pc")).read_text()
+    assert "prefix=/usr\n" in next((tmp_path / "unpacked").rglob("mxprof.pc")).read_text()
