@@ -7,28 +7,22 @@
 
 #include "explain_ranks.h"
 
-static int make(const mxp_input *input, uint64_t limit_bytes, mxp_explain_view *view,
-                mxp_explain_ranks **ranks)
+static int make(const mxp_input *input, uint64_t limit_bytes, mxp_explain_view *view)
 {
     const mxp_choice_wish all = {.first = 0};
-    *ranks = NULL;
-    const int error = mxp__explain_view_take(input->source, &all, limit_bytes, view);
-    return error == MXP_OK ? mxp__explain_ranks_make(view, input->clocks, limit_bytes, ranks)
-                           : error;
+    return mxp__explain_view_take(input->source, &all, input->clocks, limit_bytes, view);
 }
 
 int mxp__report_ranks_put(const mxp_command *command, const mxp_input *input,
                           const mxp_report_wish *wish, mxp_strbuf *out)
 {
     mxp_explain_view view = {.file = ""};
-    mxp_explain_ranks *ranks;
-    const int error = make(input, wish->memory_bytes, &view, &ranks);
-    if (ranks != NULL) {
-        mxp__ranks_tables_put(ranks, &wish->screen, out);
+    const int error = make(input, wish->memory_bytes, &view);
+    if (error == MXP_OK && view.ranks != NULL) {
+        mxp__ranks_tables_put(view.ranks, &wish->screen, out);
     } else if (error == MXP_ENOTSUP) {
         mxp__strbuf_printf(out, "no tables of workers: %s\n\n", mxp_last_error());
     }
-    mxp__explain_ranks_free(ranks);
     mxp__explain_view_fini(&view);
     return error == MXP_OK || error == MXP_ENOTSUP ? -1 : mxp__command_failed(command);
 }
@@ -36,16 +30,14 @@ int mxp__report_ranks_put(const mxp_command *command, const mxp_input *input,
 int mxp__report_ranks_json(const mxp_input *input, uint64_t limit_bytes, mxp_json *json)
 {
     mxp_explain_view view = {.file = ""};
-    mxp_explain_ranks *ranks;
-    const int error = make(input, limit_bytes, &view, &ranks);
-    if (ranks != NULL) {
+    const int error = make(input, limit_bytes, &view);
+    if (error == MXP_OK && view.ranks != NULL) {
         mxp__json_object(json, "ranks");
-        mxp__json_u64(json, "steps", ranks->found.steps);
-        mxp__json_number(json, "step_ns", ranks->found.step_ns);
-        mxp__ranks_tables_json(ranks, json);
+        mxp__json_u64(json, "steps", view.ranks->found.steps);
+        mxp__json_number(json, "step_ns", view.ranks->found.step_ns);
+        mxp__ranks_tables_json(view.ranks, json);
         mxp__json_end(json);
     }
-    mxp__explain_ranks_free(ranks);
     mxp__explain_view_fini(&view);
     return error == MXP_ENOTSUP ? MXP_OK : error;
 }
