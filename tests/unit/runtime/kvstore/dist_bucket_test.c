@@ -9,6 +9,7 @@
 #include "profiler/recorder/recorder.h"
 #include "runtime/kvstore/dist_node.h"
 #include "runtime/kvstore/parts.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { KEYS = 200, COUNT = 250, WORKERS = 2, BIG = 20000 };  // keys of 1 kB; BIG: above 64 KiB
 

@@ -9,6 +9,7 @@
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
 #include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/record_detail.h"
 
 enum { WORKERS = 4, LONG = 3000, SERVER = 0 };  // LONG: three pieces
 
