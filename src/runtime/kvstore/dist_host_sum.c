@@ -115,6 +115,7 @@ void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op)
     part->wants_value &= op->of.kind == MXN_DIST_PULL;
     if (op->of.kind == MXN_DIST_PULL) {
         end_question(part, error);
+        mxn__round_updates(part);
     } else {
         part->outer_wait_ns = op->wait_ns;
         part->outer_last = op->last;
