@@ -228,9 +228,10 @@ static void put(const char *name)
     close(fd);
 }
 
+// Both workers have come to the moment, or are about to.
 static void *die_soon(void *unused)
 {
-    while (!is_there("now")) {
+    while (!is_there("worker0.now") || !is_there("worker1.now")) {
         mxp__os_sleep_us(5000);
     }
     mxp__os_sleep_us(100000);
@@ -255,7 +256,9 @@ static void work(mxn_dist *dist)
         }
         run(dist, MXN_DIST_BARRIER, store, 0);
     }
-    put("now");
+    char now[80];
+    snprintf(now, sizeof now, "%s.now", role_name);
+    put(now);
     if (is_victim) {
         pthread_create(&thread, NULL, die_soon, NULL);
         pthread_join(thread, NULL);
@@ -382,17 +385,6 @@ static void check_file(const char *where, const char *name)
 }
 
 static const char *const all[DEATH_PROCESSES] = {"worker 0", "worker 1", "server 0"};
-
-int death_silent(const death_scene *scene, const char *said)
-{
-    int count = 0;
-    for (int i = 0; i < DEATH_PROCESSES && strcmp(scene->moment, "start") != 0; i++) {
-        char self[64];
-        snprintf(self, sizeof self, "; this was %s", all[i]);
-        count += strcmp(all[i], role_of(scene->victim)) != 0 && strstr(said, self) == NULL;
-    }
-    return count;
-}
 
 void death_check(const death_scene *scene, const char *where, const char *said)
 {

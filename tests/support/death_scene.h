@@ -29,9 +29,6 @@ void death_set_part(const death_scene *scene, const char *folder);
 // profile can be read. `said`: what all have printed.
 void death_check(const death_scene *scene, const char *folder, const char *said);
 
-// How many survivors have said nothing of the victim.
-int death_silent(const death_scene *scene, const char *said);
-
 // The scene {"stall", "worker", "push"}: worker 1 lives and pushes no more. Worker 0 says so after
 // a second, which is the limit of the job, too.
 void death_check_stall(const char *said);

@@ -17,6 +17,7 @@
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
 #include "runtime/kvstore/liveness_core.h"
+#include "runtime/kvstore/liveness_terminated.h"
 
 enum { EVENTS = 64 };
 static const uint64_t SUSPICION_NS = 300000000;
@@ -154,6 +155,10 @@ static int wait_ms(mxn_liveness *liveness, uint64_t now_ns)
     if (liveness->end_ns != 0 && liveness->end_ns < until_ns) {
         until_ns = liveness->end_ns;
     }
+    if (liveness->terminated_ns != 0 && liveness->end_ns == 0 &&
+        liveness->terminated_ns < until_ns) {
+        until_ns = liveness->terminated_ns;
+    }
     return until_ns <= now_ns ? 0 : (int)((until_ns - now_ns) / 1000000 + 1);
 }
 
@@ -170,6 +175,7 @@ static void *watch_all(void *argument)
         }
         now_ns = mxp__os_monotonic_ns();
         believe(liveness, now_ns);
+        mxn__live_terminated_turn(liveness, now_ns);
         if (liveness->end_ns != 0 && now_ns >= liveness->end_ns) {
             mxn__live_end(liveness);
         }
@@ -194,8 +200,10 @@ int mxn__live_start(mxn_liveness *liveness)
     }
     mxn__live_watch(liveness, liveness->wake_fd, MXN_LIVE_TAG_WAKE);
     enlist(liveness);
+    mxn__live_terminated_begin(liveness);
     int error = mxp__os_start_thread(&liveness->thread, watch_all, liveness);
     if (error != 0) {
+        mxn__live_terminated_end();
         delist(liveness);
         return mxp__fail(MXP_EIO, "no thread to watch other processes: %s", strerror(error));
     }
@@ -290,6 +298,7 @@ void mxn__liveness_close(mxn_liveness *liveness)
     mxp__unlock(&liveness->lock);
     wake(liveness);
     pthread_join(liveness->thread, NULL);
+    mxn__live_terminated_end();
     delist(liveness);
     mxn__live_release(liveness);
 }

@@ -18,6 +18,7 @@ typedef struct mxn_live_other {
     mxn_live_identity who;
     bool is_here;  // has said hello and no goodbye
     bool was_here;
+    bool is_terminated;  // SIGTERM is to end it
     char did[MXN_LIVENESS_TEXT_BYTES];
 } mxn_live_other;
 
@@ -58,7 +59,9 @@ struct mxn_liveness {
     mxn_live_link *pending;  // MXN_LIVE_PENDING of them, which have shown no key yet
     bool is_deaf;  // does not listen until the next beat: no slot or no descriptor is free
     uint64_t opened_ns, turned_ns, beat_ns;  // beat_ns: when the next is due
-    uint64_t end_ns;  // after a failure: when the process ends
+    uint64_t failed_ns, end_ns;  // after a failure: when it was told, when the process ends
+    uint64_t terminated_ns;  // after SIGTERM: when it ends the process; 0: does not
+    bool is_terminated;
     bool head_is_gone;
     mxp_atomic_bool has_failed;
     mxp_atomic_u32

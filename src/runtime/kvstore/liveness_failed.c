@@ -91,7 +91,8 @@ void mxn__live_fail(mxn_liveness *liveness, const char *text, const mxn_live_oth
     bool waits_for_head =
         liveness->setup.head_ends_all && !liveness->is_head && !liveness->head_is_gone;
     double wait_s = liveness->setup.grace_s + (waits_for_head ? HEAD_S : 0);
-    liveness->end_ns = mxp__os_monotonic_ns() + (uint64_t)(wait_s * 1e9);
+    liveness->failed_ns = mxp__os_monotonic_ns();
+    liveness->end_ns = liveness->failed_ns + (uint64_t)(wait_s * 1e9);
     if (liveness->setup.failed != NULL) {
         liveness->setup.failed(liveness->setup.context, line);
     }

@@ -26,6 +26,7 @@ enum {
     MXN_LIVE_FAILED,  // a text: who died, or why the job ends
     MXN_LIVE_STALL,  // to the head: a text, ranks
     MXN_LIVE_SNAPSHOT,  // both ways: a time, a path
+    MXN_LIVE_TERMINATED,  // both ways: SIGTERM has come
     MXN_LIVE_KINDS,
 };
 

@@ -231,6 +231,9 @@ static void lose(mxn_liveness *liveness, mxn_live_other *other, const char *how)
 {
     char name[MXN_LIVE_NAME_BYTES], text[MXN_LIVENESS_LINE_BYTES];
     other->is_here = false;
+    if (other->is_terminated && liveness->is_terminated) {
+        return;  // the whole job ends
+    }
     liveness->head_is_gone = liveness->head_is_gone || !liveness->is_head;
     mxn__live_name(&other->who, name);
     snprintf(text, sizeof text, "%s %s", name, how);
@@ -252,6 +255,8 @@ void mxn__live_hear(mxn_liveness *liveness, uint32_t index)
             mxn__live_text(other->did, sizeof other->did, body, body_bytes);
         } else if (kind == MXN_LIVE_BYE) {
             other->is_here = false;
+        } else if (kind == MXN_LIVE_TERMINATED) {
+            other->is_terminated = true;
         } else {
             obey(liveness, other, kind, body, body_bytes);
         }

@@ -44,20 +44,11 @@ static void survivors_name_the_dead_and_nothing_hangs(void **state)
         death_scene scene = scenes[i];
         char where[4200], *said;
         int code = play(&scene, where, &said);
-        // MPI_Abort has mpirun end the others within milliseconds. It ends them after other deaths,
-        // too, and may be the first on a busy machine; not again and again.
-        const bool is_abort = strcmp(scene.how, "end") == 0;
-        for (int more = is_abort ? 0 : 2; more > 0 && death_silent(&scene, said) > 0; more--) {
-            free(said);
-            code = play(&scene, where, &said);
-        }
         if (code == 0 || code == -1) {
             fail_msg("%s, %s in %s: mpirun ended with %d: %s", scene.how, scene.victim,
                      scene.moment, code, said);
         }
-        if (!is_abort) {
-            death_check(&scene, where, said);
-        }
+        death_check(&scene, where, said);
         free(said);
     }
 }

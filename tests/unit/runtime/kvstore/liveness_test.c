@@ -39,6 +39,7 @@ typedef struct drama {
     double silence_s, grace_s;
     uint32_t missing;  // so many of the last ranks never come
     bool has_strangers;
+    bool in_mpirun;  // which ends all: the head says when, and SIGTERM comes
 } drama;
 
 static void nap_ms(long ms)
@@ -75,6 +76,7 @@ static mxn_liveness_setup setup_of(int *rank, const drama *scene)
         .self = {.role_rank = *rank, .rank = *rank, .pid = (uint32_t)getpid()},
         .ranks = RANKS,
         .one_host = true,
+        .head_ends_all = scene->in_mpirun,
         .context = rank,
         .doing = doing,
         .failed = failed,
@@ -223,6 +225,9 @@ static void die(const char *how)
         raise(SIGTERM);
     } else if (strcmp(how, "stop") == 0) {
         raise(SIGSTOP);
+    } else if (strcmp(how, "wait for SIGTERM") == 0) {
+        raise(SIGTERM);
+        nap_ms(LIMIT_S * 1000);
     }
 }
 
@@ -247,6 +252,97 @@ static void death_is_named_by_every_survivor_whatever_it_was(void **state)
             play(&scene, processes);
             check_survivors(&scene, processes, "died");
         }
+    }
+}
+
+// mpirun's SIGTERM comes before the death is known.
+static void is_told_to_end_and_then_dies(mxn_liveness *liveness, int rank, const drama *scene)
+{
+    (void)liveness;
+    nap_ms(50);
+    if (rank == scene->victim) {
+        nap_ms(150);
+        die(scene->how);
+    }
+    raise(SIGTERM);
+    nap_ms(LIMIT_S * 1000);
+}
+
+static void death_is_named_though_all_are_told_to_end(void **state)
+{
+    (void)state;
+    for (int victim = 0; victim < RANKS; victim += 2) {
+        process processes[RANKS];
+        drama scene = {.act = is_told_to_end_and_then_dies,
+                       .how = "kill",
+                       .victim = victim,
+                       .in_mpirun = true};
+        play(&scene, processes);
+        check_survivors(&scene, processes, "died");
+    }
+}
+
+static void those_who_are_told_to_end_do_so_by_the_signal_and_name_nobody(void **state)
+{
+    (void)state;
+    process processes[RANKS];
+    drama scene = {.act = is_told_to_end_and_then_dies, .victim = SAFE, .in_mpirun = true};
+    play(&scene, processes);
+    for (int i = 0; i < RANKS; i++) {
+        assert_string_equal(processes[i].said, "");
+        assert_int_equal(processes[i].code, 128 + SIGTERM);
+    }
+}
+
+// A signal to one process alone is a death like others.
+static void one_that_is_ended_by_the_signal_is_named(void **state)
+{
+    (void)state;
+    process processes[RANKS];
+    drama scene = {.act = victim_dies, .how = "wait for SIGTERM", .victim = 1, .in_mpirun = true};
+    play(&scene, processes);
+    check_survivors(&scene, processes, "died");
+    assert_int_equal(processes[1].code, 128 + SIGTERM);
+}
+
+static void handles_it(int number)
+{
+    (void)number;
+    _exit(9);
+}
+
+static void handles_it_before(mxn_liveness *liveness, int rank, const drama *scene)
+{
+    (void)rank;
+    (void)scene;
+    signal(SIGTERM, handles_it);
+    mxn__liveness_close(liveness);
+    raise(SIGTERM);
+}
+
+static void closed_store_leaves_the_signal_as_it_was(mxn_liveness *liveness, int rank,
+                                                     const drama *scene)
+{
+    (void)rank;
+    (void)scene;
+    mxn__liveness_close(liveness);
+    raise(SIGTERM);
+}
+
+static void the_signal_is_the_programs(void **state)
+{
+    (void)state;
+    process processes[RANKS];
+    drama scene = {.act = handles_it_before, .victim = SAFE, .in_mpirun = true};
+    play(&scene, processes);
+    for (int i = 0; i < RANKS; i++) {
+        assert_int_equal(processes[i].code, 9);
+    }
+    scene.act = closed_store_leaves_the_signal_as_it_was;
+    play(&scene, processes);
+    for (int i = 0; i < RANKS; i++) {
+        assert_int_equal(processes[i].code, 128 + SIGTERM);
+        assert_string_equal(processes[i].said, "");
     }
 }
 
@@ -498,6 +594,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(death_is_named_by_every_survivor_whatever_it_was),
+        cmocka_unit_test(death_is_named_though_all_are_told_to_end),
+        cmocka_unit_test(those_who_are_told_to_end_do_so_by_the_signal_and_name_nobody),
+        cmocka_unit_test(one_that_is_ended_by_the_signal_is_named),
+        cmocka_unit_test(the_signal_is_the_programs),
         cmocka_unit_test(silent_process_is_named_within_the_limit),
         cmocka_unit_test(orderly_end_says_nothing_in_any_order),
         cmocka_unit_test(death_is_noticed_though_a_forked_child_lives),
