@@ -517,6 +517,25 @@ def test_the_sample_with_everything(tmp_path):
                 assert one.begin + one.ns <= other.begin or other.begin + other.ns <= one.begin
 
 
+def test_counters_of_a_limited_page_have_fewer_bins(tmp_path):
+    file, chance, samples = native_file.NativeFile(), random.Random(5), []
+    thread = file.thread("main", end=1_000_000)
+    for number in range(8):
+        name = file.name(f"counter {number}", "app", "counter")
+        samples.append([(1000 * k, chance.randrange(1 << 50)) for k in range(1000)])
+        for at, value in samples[-1]:
+            file.counter(thread, name, at, value)
+    path = write(tmp_path, file)
+    whole, page = page_of(path, "--size", "none"), page_of(path, "--size", "300k")
+    assert sum(len(page.sections[f"c{i}"]) * 4 / 3 for i in range(8)) <= 30_000 < sum(len(whole.sections[f"c{i}"]) * 4 / 3 for i in range(8))
+    for number, counter in enumerate(page.head["counters"]):
+        rows, of = page.counter(number), samples[int(counter["name"].split()[1])]
+        assert 8 <= len(rows) < len(whole.counter(number))
+        for (begin, least, largest, last), (end, *_) in zip(rows, rows[1:] + [(1 << 60,)]):
+            values = [value for at, value in of if begin <= at - int(page.head["begin"]) < end]
+            assert (least, largest, last) == (min(values), max(values), values[-1])
+
+
 def test_another_profilers_trace(tmp_path):
     path = tmp_path / "v.json"
     content = foreign_traces.viztracer()

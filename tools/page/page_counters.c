@@ -2,6 +2,8 @@
 // See page_counters.h.
 #include "page/page_counters.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "page/columns.h"
@@ -65,7 +67,6 @@ int mxp__page_counters_add(mxp_page_counters *counters, uint32_t process, const 
     const double value = value_of(event);
     if (bin->samples++ == 0) {
         *bin = (mxp_counter_bin){value, value, value, 1, event->begin_ns};
-        counter->used++;
         return MXP_OK;
     }
     bin->least = value < bin->least ? value : bin->least;
@@ -77,26 +78,46 @@ int mxp__page_counters_add(mxp_page_counters *counters, uint32_t process, const 
     return MXP_OK;
 }
 
-int mxp__page_counter_pack(const mxp_page_counters *counters, size_t number, mxp_page_spool *spool,
-                           mxp_spooled_section *section)
+// Bins from `at` on as one; without samples where they have none.
+static mxp_counter_bin joined(const mxp_page_counter *counter, size_t at, size_t join)
+{
+    mxp_counter_bin all = {0};
+    for (size_t i = at; i < at + join; i++) {
+        const mxp_counter_bin *bin = &counter->bins[i];
+        if (bin->samples > 0) {
+            all.least = all.samples == 0 || bin->least < all.least ? bin->least : all.least;
+            all.largest =
+                all.samples == 0 || bin->largest > all.largest ? bin->largest : all.largest;
+            all.last = bin->last;  // of the latest bin
+            all.samples += bin->samples;
+        }
+    }
+    return all;
+}
+
+int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t join,
+                           mxp_page_spool *spool, mxp_spooled_section *section)
 {
     enum { TIME, LEAST, LARGEST, LAST, COLUMNS };
-    const mxp_page_counter *counter = &counters->all[number];
+    assert(MXP_COUNTER_BINS % join == 0);
+    mxp_page_counter *counter = &counters->all[number];
     mxp_strbuf columns[COLUMNS] = {{0}}, raw = {0}, packed = {0};
     uint64_t before_ns = 0;
-    for (size_t i = 0; i < MXP_COUNTER_BINS; i++) {
-        const mxp_counter_bin *bin = &counter->bins[i];
+    counter->shown = 0;
+    for (size_t i = 0; i < MXP_COUNTER_BINS; i += join) {
+        const mxp_counter_bin bin = joined(counter, i, join);
         const uint64_t at_ns = i * bin_width_ns(counters);
-        if (bin->samples == 0) {
+        if (bin.samples == 0) {
             continue;
         }
         mxp__column_put(&columns[TIME], at_ns - before_ns);
-        mxp__column_put_f64(&columns[LEAST], bin->least);
-        mxp__column_put_f64(&columns[LARGEST], bin->largest);
-        mxp__column_put_f64(&columns[LAST], bin->last);
+        mxp__column_put_f64(&columns[LEAST], bin.least);
+        mxp__column_put_f64(&columns[LARGEST], bin.largest);
+        mxp__column_put_f64(&columns[LAST], bin.last);
         before_ns = at_ns;
+        counter->shown++;
     }
-    int error = mxp__columns_pack(columns, COLUMNS, counter->used, MXP_COLUMNS_ALL, &raw, &packed);
+    int error = mxp__columns_pack(columns, COLUMNS, counter->shown, MXP_COLUMNS_ALL, &raw, &packed);
     error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);

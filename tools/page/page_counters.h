@@ -17,7 +17,7 @@ typedef struct mxp_counter_bin {
 typedef struct mxp_page_counter {
     uint32_t process, name;
     mxp_counter_bin *bins;  // MXP_COUNTER_BINS
-    size_t used;  // that have samples
+    size_t shown;  // of the section: those that have samples
 } mxp_page_counter;
 
 // Begins as zeros but for the times.
@@ -30,9 +30,9 @@ typedef struct mxp_page_counters {
 
 // Samples come in any order. MXP_ENOMEM.
 int mxp__page_counters_add(mxp_page_counters *counters, uint32_t process, const mxp_event *event);
-// The section of one. MXP_ENOMEM, MXP_EIO.
-int mxp__page_counter_pack(const mxp_page_counters *counters, size_t number, mxp_page_spool *spool,
-                           mxp_spooled_section *section);
+// The section of one, with `join` bins as one: a power of two. MXP_ENOMEM, MXP_EIO.
+int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t join,
+                           mxp_page_spool *spool, mxp_spooled_section *section);
 void mxp__page_counters_fini(mxp_page_counters *counters);
 
 #endif

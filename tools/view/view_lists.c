@@ -84,7 +84,7 @@ void mxp__view_put_counters(const mxp_view *view, mxp_strbuf *out)
         mxp__json_bytes(&json, "name", name.text, name.length);
         mxp__json_bytes(&json, "category", category.text, category.length);
         mxp__json_u64(&json, "unit", name.unit);
-        mxp__json_u64(&json, "bins", counter->used);
+        mxp__json_u64(&json, "bins", counter->shown);
         mxp__json_end(&json);
     }
     mxp__json_end(&json);

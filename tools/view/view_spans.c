@@ -112,16 +112,41 @@ static int keep_statistics(mxp_view *view)
     return error;
 }
 
-static int keep_counters(mxp_view *view)
+// All counters with so many bins as one, and what they take in the page.
+static int pack_counters(mxp_view *view, size_t join, mxp_spooled_section *sections,
+                         uint64_t *page_bytes)
 {
     int error = MXP_OK;
+    *page_bytes = 0;
     for (size_t i = 0; i < view->page.counters.count && error == MXP_OK; i++) {
-        mxp_spooled_section at;
+        error = mxp__page_counter_pack(&view->page.counters, i, join, &view->page.blocks.spool,
+                                       &sections[i]);
+        *page_bytes += sections[i].packed_bytes / 3 * 4;
+    }
+    return error;
+}
+
+// In a limited page they have fewer bins rather than more than their part of it.
+static int keep_counters(mxp_view *view)
+{
+    enum { PERCENT = 10, JOIN_MOST = 64 };
+    const size_t count = view->page.counters.count;
+    mxp_spooled_section *sections = mxp__alloc(count * sizeof *sections);
+    uint64_t page_bytes = 0;
+    int error =
+        sections == NULL && count > 0 ? mxp__fail_memory("the counters of the page") : MXP_OK;
+    for (size_t join = 1; error == MXP_OK && count > 0 && join <= JOIN_MOST; join *= 2) {
+        error = pack_counters(view, join, sections, &page_bytes);
+        if (page_bytes <= view->wish->limit_bytes / 100 * PERCENT) {
+            break;
+        }
+    }
+    for (size_t i = 0; i < count && error == MXP_OK; i++) {
         char name[32];
         snprintf(name, sizeof name, "c%zu", i);
-        error = mxp__page_counter_pack(&view->page.counters, i, &view->page.blocks.spool, &at);
-        error = error == MXP_OK ? mxp__view_keep_section(view, name, &at) : error;
+        error = mxp__view_keep_section(view, name, &sections[i]);
     }
+    mxp__free(sections, count * sizeof *sections);
     return error;
 }
 
