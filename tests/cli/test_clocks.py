@@ -80,9 +80,12 @@ def test_bounds_that_are_too_narrow_are_wrong(tmp_path):
     assert outside == 10
 
 
-def test_events_are_on_the_heads_time(tmp_path):
+@pytest.mark.parametrize("of", ["job", "all.mxp"])
+def test_events_are_on_the_heads_time(tmp_path, of):
     job = Job(3, 5)
     job.exchange_all(least_ns=2 * US, spread_ns=US)
+    for rank, file in enumerate(job.files):
+        file.wall_error_ns = 3 * MS * rank  # which no output may follow
     moments = [100 * MS + 150 * MS * i for i in range(10)]
     for rank, file in enumerate(job.files):
         name = file.name("mark", "app", "span")
@@ -91,7 +94,7 @@ def test_events_are_on_the_heads_time(tmp_path):
     out = tmp_path / "all.mxp"
     mxprof("merge", job.write(tmp_path / "job"), "-o", out)
     found, _ = clocks_of(out)
-    events = [event for event in marks(out, tmp_path) if event["name"] == "mark"]
+    events = [event for event in marks(tmp_path / of, tmp_path) if event["name"] == "mark"]
     for rank in range(3):
         doubt = max(found[f"worker {rank}"].get("doubt_ns", [0]))
         times = [event["ts"] * 1000 for event in events if event["pid"] == 1000 + rank]

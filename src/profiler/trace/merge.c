@@ -94,7 +94,7 @@ static int get_range_thread(mxp_source *source, size_t number, uint32_t *thread)
     return inner_of(source)->range_thread(inner_of(source), number, thread);
 }
 
-// Leaves `close` unset: it depends on the owner.
+// Leaves `close` unset: it depends on the owner. `lead` null: its time stays.
 static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
 {
     process->inner = inner;
@@ -108,7 +108,7 @@ static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
     process->source.processes = NULL;
     int error = mxp__timebase_copy(&process->timebase, inner->timebase);
     if (error == MXP_OK) {
-        move_clock(&process->timebase, shift_between(lead, inner->timebase));
+        move_clock(&process->timebase, lead != NULL ? shift_between(lead, inner->timebase) : 0);
         process->source.timebase = &process->timebase;
     }
     return error;
@@ -195,7 +195,6 @@ static int collect(merged *self, mxp_source *const *sources, size_t count)
             self->found[found++] = process;
         }
     }
-    qsort(self->found, self->count, sizeof *self->found, compare);
     return MXP_OK;
 }
 
@@ -216,10 +215,14 @@ static void drop_repeated(merged *self)
     }
 }
 
-static int align_all(merged *self)
+static int align_all(merged *self, bool is_together)
 {
-    drop_repeated(self);
-    const mxp_timebase *lead = self->found[0]->timebase;
+    self->kept = self->count;
+    if (!is_together) {
+        qsort(self->found, self->count, sizeof *self->found, compare);
+        drop_repeated(self);
+    }
+    const mxp_timebase *lead = is_together ? NULL : self->found[0]->timebase;
     for (size_t i = 0; i < self->kept; i++) {
         int error = align(&self->processes[i], self->found[i], lead);
         if (error != MXP_OK) {
@@ -246,7 +249,7 @@ static void close_all(mxp_source *const *sources, size_t count)
     }
 }
 
-int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **source)
+static int open_all(mxp_source *const *sources, size_t count, bool is_together, mxp_source **source)
 {
     *source = NULL;
     merged *self = mxp__alloc(sizeof *self);
@@ -263,7 +266,7 @@ int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **sourc
     }
     int error = collect(self, sources, count);
     if (error == MXP_OK) {
-        error = align_all(self);
+        error = align_all(self, is_together);
     }
     if (error != MXP_OK) {
         close_merged(&self->first.source);
@@ -271,4 +274,14 @@ int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **sourc
     }
     *source = &self->first.source;
     return MXP_OK;
+}
+
+int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **source)
+{
+    return open_all(sources, count, false, source);
+}
+
+int mxp__together_open(mxp_source *const *sources, size_t count, mxp_source **source)
+{
+    return open_all(sources, count, true, source);
 }

@@ -15,6 +15,9 @@ int mxp__aligned_open(mxp_source *inner, const mxp_timebase *lead, mxp_source **
 // error. MXP_ENOMEM.
 int mxp__merge_open(mxp_source *const *sources, size_t count, mxp_source **source);
 
+// The same of processes that are on one time already, by whatever means: order and times stay.
+int mxp__together_open(mxp_source *const *sources, size_t count, mxp_source **source);
+
 // Process `i` of a source, alone. Null beyond the last.
 static inline mxp_source *mxp__source_process(mxp_source *source, size_t i)
 {

@@ -145,7 +145,7 @@ static int open_processes(mxp_source *inner, mxp_source **parts, size_t count,
             return error;
         }
     }
-    return mxp__merge_open(parts, count, source);
+    return mxp__together_open(parts, count, source);
 }
 
 int mxp__recovered_open(mxp_source *inner, mxp_source **source, mxp_recovery_loss *lost)
