@@ -174,6 +174,26 @@ void mxp__clock_lines_put(const mxp_one_clock *clocks, const mxp_screen *screen,
 }
 
 // ---- for programs ------------------------------------------------------------------------------
+// Those that are not of one machine with the reference; of large jobs none.
+static void put_pairs_json(const mxp_one_clock *clocks, mxp_json *json)
+{
+    enum { PROCESSES_MOST = 64 };
+    mxp__json_array(json, "pairs");
+    for (size_t i = 0; clocks->count <= PROCESSES_MOST && i < clocks->count; i++) {
+        for (size_t j = i + 1; j < clocks->count; j++) {
+            const int64_t doubt_ns = mxp__one_clock_doubt(clocks, i, j);
+            if (doubt_ns > 0 && doubt_ns != INT64_MAX) {
+                mxp__json_row(json, NULL);
+                mxp__json_text(json, "a", clocks->clocks[i].name);
+                mxp__json_text(json, "b", clocks->clocks[j].name);
+                mxp__json_i64(json, "doubt_ns", doubt_ns);
+                mxp__json_end(json);
+            }
+        }
+    }
+    mxp__json_end(json);
+}
+
 void mxp__clock_lines_json(const mxp_one_clock *clocks, mxp_json *json)
 {
     static const char *const known[] = {"wall", "same", "cuts"};
@@ -207,6 +227,7 @@ void mxp__clock_lines_json(const mxp_one_clock *clocks, mxp_json *json)
         mxp__json_end(json);
     }
     mxp__json_end(json);
+    put_pairs_json(clocks, json);
     mxp__json_row(json, "arrows");
     mxp__json_u64(json, "checked", clocks->arrows.checked);
     mxp__json_u64(json, "backward", clocks->arrows.backward);

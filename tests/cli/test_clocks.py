@@ -173,6 +173,33 @@ def test_messages_make_bounds_narrower(tmp_path):
     assert arrows["checked"] == 500 and arrows["backward"] == 0
 
 
+def pairs_of(path):
+    """By the ranks of two workers how far they may be apart."""
+    report = json.loads(mxprof("report", "--json", path).stdout)
+    return {(pair["a"][7], pair["b"][7]): pair["doubt_ns"] for pair in report["pairs"]}
+
+
+def test_two_that_exchange_messages_are_closer_than_their_doubts_together(tmp_path):
+    for seed in range(10):
+        job = Job(3, seed)
+        job.exchange_all(least_ns=500 * US, spread_ns=500 * US)
+        folder = tmp_path / str(seed)
+        wide = pairs_of(job.write(folder / "wide"))
+        for i in range(500):
+            sent = 10 * MS + i * 3 * MS
+            job.message(1 + i % 2, 2 - i % 2, sent, sent + job.draw.randrange(5 * US, 50 * US))
+        moments = [100 * MS + 150 * MS * i for i in range(10)]
+        for rank, file in enumerate(job.files):
+            for now in moments:
+                file.span(job.threads[rank], file.name("mark", "app", "span"), file.own(now), file.own(now + MS))
+        narrow = pairs_of(job.write(folder / "narrow"))
+        assert narrow["1", "2"] < wide["1", "2"] / 2 and narrow["0", "1"] == wide["0", "1"]
+        mxprof("merge", folder / "narrow", "-o", folder / "all.mxp")
+        events = [event for event in marks(folder / "all.mxp", folder) if event["name"] == "mark"]
+        one, other = ([event["ts"] * 1000 for event in events if event["pid"] == 1000 + rank] for rank in (1, 2))
+        assert len(one) == len(moments) and all(abs(a - b) <= narrow["1", "2"] + 10 for a, b in zip(one, other))
+
+
 def test_an_arrow_that_would_go_backwards_is_not_drawn(tmp_path):
     job = Job(3, 7)
     job.exchange_all()

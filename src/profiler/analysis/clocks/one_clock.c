@@ -11,6 +11,7 @@
 #include "base/id_map.h"
 #include "profiler/analysis/clocks/clock_fit.h"
 #include "profiler/analysis/clocks/messages.h"
+#include "profiler/analysis/clocks/pair_cuts.h"
 #include "profiler/trace/merge.h"
 
 enum { REFUSED_MAX = 1 << 18 };  // messages without an arrow; further ones are only counted
@@ -37,6 +38,7 @@ typedef struct one_clock {
     clocked *processes;
     mxp_source **sources;
     size_t count;
+    mxp_pair_cuts pairs;
     mxp_id_map refused;  // ids of messages, plus 1
     mxp_id_map copies;
 } one_clock;
@@ -224,6 +226,7 @@ static void close_all(mxp_source *source)
         mxp__free(copy->words, copy->bytes);
     }
     mxp__id_map_fini(&whole->copies);
+    mxp__pair_cuts_fini(&whole->pairs);
     mxp__id_map_fini(&whole->refused);
     mxp__free(whole->sources, whole->count * sizeof(mxp_source *));
     mxp__free(whole->processes, whole->count * sizeof *whole->processes);
@@ -334,6 +337,7 @@ int mxp__one_clock_open(mxp_source *inner, bool use_messages, mxp_one_clock **cl
     }
     whole->given = inner;
     whole->count = inner->process_count == 0 ? 1 : inner->process_count;
+    mxp__pair_cuts_init(&whole->pairs);
     whole->refused.entry_bytes = sizeof(uint64_t);
     whole->copies.entry_bytes = sizeof(copied_range);
     whole->processes = mxp__alloc(whole->count * sizeof *whole->processes);
@@ -353,6 +357,13 @@ int mxp__one_clock_open(mxp_source *inner, bool use_messages, mxp_one_clock **cl
 }
 
 // ---- arrows ------------------------------------------------------------------------------------
+static int64_t doubt_of_pair(const mxp_one_clock *clock, size_t a, size_t b)
+{
+    const one_clock *whole = (const one_clock *)(const void *)clock;
+    return mxp__pair_cuts_doubt(&whole->pairs, a, &whole->processes[a].timebase, b,
+                                &whole->processes[b].timebase);
+}
+
 int64_t mxp__one_clock_doubt(const mxp_one_clock *clock, size_t a, size_t b)
 {
     int64_t sum = 0;
@@ -368,20 +379,28 @@ int64_t mxp__one_clock_doubt(const mxp_one_clock *clock, size_t a, size_t b)
         }
         sum += most;
     }
-    return sum;
+    const int64_t own = sum > 0 ? doubt_of_pair(clock, a, b) : sum;
+    return own < sum ? own : sum;
 }
 
 static int check_message(void *context, const mxp_message *message)
 {
     one_clock *whole = context;
     mxp_arrow_counts *arrows = &whole->all.arrows;
-    const bool is_known =
-        mxp__one_clock_doubt(&whole->all, message->from, message->to) != INT64_MAX;
+    const mxp_process_clock *from = &whole->all.clocks[message->from];
+    const mxp_process_clock *to = &whole->all.clocks[message->to];
+    const bool is_known = from->known != MXP__CLOCK_BY_WALL && to->known != MXP__CLOCK_BY_WALL;
     const int64_t back_ns = message->sent_ns - message->received_ns;
     arrows->checked += is_known;
     arrows->unchecked += !is_known;
-    if (is_known && back_ns <= 0) {
-        return MXP_OK;
+    // One that goes backwards proves more than others: by how much the two must be apart.
+    const bool is_pair = from->known == MXP__CLOCK_BY_CUTS && to->known == MXP__CLOCK_BY_CUTS;
+    const int error = is_pair ? mxp__pair_cuts_add(&whole->pairs, message,
+                                                   &whole->processes[message->from].timebase,
+                                                   &whole->processes[message->to].timebase)
+                              : MXP_OK;
+    if (error != MXP_OK || (is_known && back_ns <= 0)) {
+        return error;
     }
     if (is_known) {
         arrows->backward++;

@@ -69,7 +69,9 @@ static inline bool mxp__clock_is_refuted(const mxp_process_clock *clock)
     return clock->proof.exchanges > 0 && (clock->proof.low_ns > 0 || clock->proof.high_ns < 0);
 }
 
-// How far two processes may be apart in the worst case; INT64_MAX: nothing is known.
+// How far two processes may be apart in the worst case: the sum of both doubts, or what the
+// messages between them leave after mxp__one_clock_check, if that is less. INT64_MAX: nothing is
+// known.
 int64_t mxp__one_clock_doubt(const mxp_one_clock *clock, size_t a, size_t b);
 
 static inline mxp_one_clock *mxp__one_clock_of(mxp_source *source)
