@@ -79,6 +79,7 @@ static void thread_with_open_spans(void)
     spans(10);
 }
 
+// Which lives until there is a file "end", or for half a minute, and leaves a file "ended".
 static void becomes_a_daemon(void)
 {
     spans(10);
@@ -88,7 +89,10 @@ static void becomes_a_daemon(void)
     setsid();
     close(0), close(1), close(2);
     spans(30);
-    sleep(2);
+    for (int i = 0; i < 3000 && access("end", F_OK) != 0; i++) {
+        usleep(10000);
+    }
+    close(open("ended", O_CREAT | O_WRONLY, 0666));
     _exit(0);
 }
 
