@@ -55,6 +55,18 @@ static void fill_pieces(mxn_owner_part *part, uint64_t piece_bytes)
     }
 }
 
+// Zeros, touched after the advice: pages that are there stay as they are.
+static unsigned char *new_value(uint64_t bytes)
+{
+    const size_t wanted = bytes == 0 ? 1 : bytes;
+    unsigned char *made = mxp__realloc(NULL, 0, wanted);
+    if (made != NULL) {
+        mxp__os_advise_huge(made, wanted);
+        memset(made, 0, wanted);
+    }
+    return made;
+}
+
 static int allocate(mxn_owner_part *part)
 {
     const uint32_t workers = part->pushers;
@@ -63,10 +75,7 @@ static int allocate(mxn_owner_part *part)
     part->here = mxp__alloc(workers * sizeof *part->here);
     part->here_ns = mxp__alloc(workers * sizeof *part->here_ns);
     for (int i = 0; i < 2; i++) {
-        part->values[i] = mxp__alloc(part->bytes == 0 ? 1 : part->bytes);
-        if (part->values[i] != NULL) {
-            mxp__os_advise_huge(part->values[i], part->bytes);
-        }
+        part->values[i] = new_value(part->bytes);
     }
     return part->name == NULL || part->pieces == NULL || part->arrivals == NULL ||
                    part->here == NULL || part->here_ns == NULL || part->values[0] == NULL ||
