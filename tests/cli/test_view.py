@@ -596,6 +596,18 @@ def test_more_threads_than_tracks(tmp_path):
     assert len(page.head["tracks"]) <= 251
 
 
+def test_more_lanes_than_tracks(tmp_path):
+    file, expected = native_file.NativeFile(), []
+    name, thread = file.name("work", "app", "span"), file.thread("main")
+    for i in range(1200):
+        file.span_on(thread, name, 100 * i, 100 * i + 50, lane=file.name(f"lane {i}"))
+        expected.append((100 * i, 50, "work"))
+    page = page_of(write(tmp_path, file))
+    assert shown(page) == sorted(expected)
+    names = [track["name"] for track in page.head["tracks"]]
+    assert len(names) == 1001 and "200 quiet threads and lanes" in names
+
+
 def test_more_steps_than_a_page_takes_are_refused_with_the_command_that_helps(tmp_path):
     file, chance = native_file.NativeFile(), random.Random(4)
     main, at, records = file.threads[file.thread("main")], 0, []

@@ -57,6 +57,17 @@ static mxp_page_track *track_of(walk *self, mxp_track_kind what)
     return *track;
 }
 
+// Where spans go whose thread or lane has no track of its own: not nested, because they are of
+// several.
+static mxp_page_track *others_of(walk *self)
+{
+    mxp_page_track **track = &self->quiet[MXP_TRACK_ASYNC];
+    if (*track == NULL) {
+        *track = mxp__blocks_track(&self->page->blocks, MXP_TRACK_ASYNC, self->of->number, -1);
+    }
+    return *track;
+}
+
 static mxp_page_track *lane_of(walk *self, uint32_t lane)
 {
     const bool is_thread = (lane & MXP_LANE_THREAD) != 0;
@@ -65,6 +76,10 @@ static mxp_page_track *lane_of(walk *self, uint32_t lane)
     if (found == NULL) {
         mxp__fail_memory("the lanes of the page");
         return NULL;
+    }
+    if (found->track == NULL && self->page->blocks.track_count >= MXP_PAGE_TRACKS_MAX) {
+        self->page->quiet_lanes++;
+        found->track = others_of(self);
     }
     if (found->track == NULL) {
         const bool is_known = is_thread && thread < self->of->source->thread_count;

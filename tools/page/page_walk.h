@@ -18,6 +18,8 @@ typedef struct mxp_step_sums {
     uint64_t waiting_ns;
 } mxp_step_sums;
 
+enum { MXP_PAGE_TRACKS_MAX = 1000 };
+
 // Begins as zeros but for what says otherwise.
 typedef struct mxp_page_data {
     mxp_page_blocks blocks;  // as blocks.h says
@@ -27,6 +29,7 @@ typedef struct mxp_page_data {
     uint64_t cut_times;  // that are not within 2^53 ns of the begin
     uint64_t clock_spans;  // on clocks of their own: they have no place
     bool has_waits;  // some have records
+    size_t quiet_lanes;  // beyond MXP_PAGE_TRACKS_MAX tracks: in one with all others
 } mxp_page_data;
 
 typedef struct mxp_walked_process {

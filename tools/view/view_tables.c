@@ -150,8 +150,10 @@ static void put_track_name(const mxp_view *view, const mxp_page_track *track, mx
     } else if (track->thread >= 0) {
         put_thread_name(source, (size_t)track->thread - base, json, "name");
     } else {
-        char text[48];
-        snprintf(text, sizeof text, "%zu quiet threads", view->dropped.quiet_threads);
+        const size_t lanes = view->page.quiet_lanes;
+        char text[80];
+        snprintf(text, sizeof text, lanes > 0 ? "%zu quiet threads and lanes" : "%zu quiet threads",
+                 view->dropped.quiet_threads + lanes);
         mxp__json_text(json, "name", text);
     }
 }
