@@ -386,6 +386,7 @@ for (const name of ['chromium', 'firefox']) {
       await page.run(() => { location.hash = '#t=1000000-2000000&tab=Path&id=00000000'; });
       await page.until(() => mxprofPage.timeline.view.from === 1e6);
       assert.equal(await tab(page), 'Path');
+      assert.deepEqual(await page.run(() => [mxprofPage.timeline.selection, mxprofPage.timeline.focus, mxprofPage.timeline.path, document.getElementById('find').value]), [null, null, null, ''], 'what the link does not say is not there');
       assert.match(await text(page, '#trouble'), /made for another profile/);
       for (const bad of ['#t=9-1&tab=<img>', '#%%%', '#t=99999999999999999-0', '#f=77.1&s=1']) {
         await page.run(h => { location.hash = h; }, bad);
@@ -534,6 +535,17 @@ for (const name of ['chromium', 'firefox']) {
 
     await part('keyboard alone: Tab reaches all there is, each with a focus that is seen; tabs go by arrows', async () => {
       await page.goto(file('small'));
+      await rows(page, 'What-if');
+      for (const label of ['Hide', 'Show']) {
+        await page.run(() => document.querySelector('#panel tbody button').focus());
+        await page.press('Enter');
+        await page.until(word => document.activeElement.textContent === word, label); // in the panel that was made anew
+      }
+      await rows(page, 'Icicle');
+      await page.run(() => document.querySelectorAll('#panel tbody tr')[1].focus());
+      await page.press('Enter');
+      assert.deepEqual(await page.run(() => [document.activeElement.className, [...document.querySelectorAll('.way button')].map(e => e.textContent)]), ['icicle', ['step', 'net']]);
+      await page.goto(file('small'));
       await page.run(() => document.activeElement.blur());
       const reached = [];
       for (let i = 0; i < 60; i++) {
@@ -625,13 +637,18 @@ async function chromiumOnly(t, browser) {
     assert.equal(await ground(), 'rgb(255, 255, 255)');
     await page.page.emulateMedia({ colorScheme: 'dark' });
     assert.equal(await ground(), 'rgb(16, 20, 24)');
-    await page.rest(100);
-    const pixel = await page.run(() => [...document.getElementById('timeline').getContext('2d').getImageData(2, 40, 1, 1).data.slice(0, 3)]);
-    assert.deepEqual(pixel, [16, 20, 24]);
+    await page.until(() => [...document.getElementById('timeline').getContext('2d').getImageData(2, 40, 1, 1).data.slice(0, 3)].join() === '16,20,24');
     await page.page.emulateMedia({ colorScheme: 'light', forcedColors: 'active', reducedMotion: 'reduce' });
     assert.notEqual(await page.run(() => getComputedStyle(document.querySelector('.stack > *')).backgroundColor), 'rgba(0, 0, 0, 0)');
     assert.equal(await page.run(() => document.getAnimations().length), 0);
-    await page.page.emulateMedia({ media: 'print', forcedColors: 'none' });
+    await page.page.emulateMedia({ forcedColors: 'none' });
+    await page.run(() => [...document.querySelectorAll('#tools button')].find(b => b.getAttribute('aria-label') === 'Dark or light').click());
+    assert.equal(await ground(), 'rgb(16, 20, 24)');
+    await page.run(() => dispatchEvent(new Event('beforeprint')));
+    assert.equal(await ground(), 'rgb(255, 255, 255)', 'paper is light');
+    await page.run(() => dispatchEvent(new Event('afterprint')));
+    assert.equal(await ground(), 'rgb(16, 20, 24)');
+    await page.page.emulateMedia({ media: 'print' });
     assert.equal(await page.run(() => getComputedStyle(document.getElementById('timeline-section')).display), 'none');
     assert.deepEqual(page.quiet(), QUIET);
   });

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeWords, layerShares, namedShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
+import { changeWords, headline, layerShares, namedShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { svgOf } from '../../tools/page/export.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
 import { layoutOf, programOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
 import { sceneOf } from '../../tools/page/scene.js';
+import { ranksWords } from '../../tools/page/ranks_panel.js';
 import { barsOf, medianOf } from '../../tools/page/strip.js';
 import { tickOf } from '../../tools/page/strokes.js';
 import { change, count, csvOf, cutText, fileName, name, size, time, wholeName, xmlText } from '../../tools/page/text.js';
@@ -81,6 +82,20 @@ test('the first screen: shares of one window, the slowest step and why', () => {
   assert.match(whyStep(first, [first, ...head.steps.slice(0, 3)]), /first one/);
   assert.equal(whyStep(head.steps[1], head.steps), 'no step stands out');
   assert.equal(slowestOf([]), null);
+});
+
+test('the headline has what takes most, exchanges too, and no more than a line', () => {
+  const layer = (name, share) => ({ name, share, each: 1, parts: [] });
+  assert.equal(headline([layer('a', 0.2), layer('b', 0.1)], [['forward', 0.3], ['communication', 0.6]]), 'communication 60 %, a 20 %, b 10 %');
+  assert.equal(headline([layer('a'.repeat(60), 0.5), layer('b', 0.1)], []), `${'a'.repeat(60)} 50 %`);
+  assert.equal(headline([], []), 'No operators and no calls were recorded');
+});
+
+test('workers: who is waited for, in words', () => {
+  const workers = [{ worker: 'worker 0', rank: 0, last_steps: 1 }, { worker: 'worker 1', rank: 1, last_steps: 19 }];
+  assert.match(ranksWords({ straggler: null, workers, noise_ns: 2e6 }), /^No worker keeps the others waiting more than chance does\. Their spread explains 2\.00 ms a step/);
+  assert.match(ranksWords({ straggler: 1, workers, steps: 20, cost_ns: 5e6, step_ns: 25e6, longer: 'net/conv1', longer_ns: 4e6, gain_ns: 5e6, gain_low_ns: 4e6, gain_high_ns: 6e6 }),
+    /^worker 1 was last in 95\.0 % of 20 steps: the others waited 5\.00 ms of a 25\.0 ms step for it\. Its net\/conv1 takes 4\.00 ms a step longer.* gain 5\.00 ms a step \(4\.00 ms to 6\.00 ms\)/);
 });
 
 test('the strip shows the slowest of each pixel, so that no slow step is lost', () => {

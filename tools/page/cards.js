@@ -104,10 +104,12 @@ export function cards(options) {
   return [whatCard(options), stepsCard(options), trustCard(options.head)];
 }
 
-/** As many names with their shares as a line holds. @param {LayerShare[]} layers */
-function headline(layers) {
+/** As many names with their shares as a line holds; exchanges that are waited for are among them. @param {LayerShare[]} layers
+ * @param {[string, number][]} parts of the steps */
+export function headline(layers, parts) {
+  const waited = parts.filter(([part, share]) => part === 'communication' && share > 0.005).map(([part, share]) => ({ name: part, share }));
   let words = '';
-  for (const { name: word, share } of layers.slice(0, 3)) {
+  for (const { name: word, share } of [...layers, ...waited].sort((a, b) => b.share - a.share).slice(0, 3)) {
     const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(0)} %`;
     if (words && next.length > HEADLINE) break;
     words = next;
@@ -120,7 +122,7 @@ function whatCard({ head }) {
   const { steps } = head, scopes = layerShares(head), all = scopes.length ? scopes : namedShares(head), layers = all.slice(0, ROWS), chosen = chosenOf(steps);
   const { parts, work, wall } = phaseShares(chosen), busy = work || wall * sumOf(all, layer => layer.share), shown = parts.filter(([, share]) => share >= 0.005);
   const hasWork = steps.length > 0 && work > 0;
-  return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers)),
+  return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers, parts)),
     hasWork && h('div', { class: 'stack', role: 'img', 'aria-label': parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ') }, shown.map(([part, share]) => h('span', {
       title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: fillToken(part) } }))),
     hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => h('span', { class: 'item' }, h('i', { class: 'key', style: { background: fillToken(part) } }), `${part} ${(100 * share).toFixed(0)} %`))),

@@ -75,7 +75,7 @@ export function explainPanel(head, show) {
     .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid })));
   return { element: h('div', { class: 'panel' }, ranksPart(head), list.length ? h('ol', { class: 'causes' }, list)
     : empty(head.explainRefused ? name(head.explainRefused) : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
-  others.length ? lookedAt(head, others, show) : null), ...(others.length ? { csv: () => causeRows(processes) } : {}) };
+  others.length ? lookedAt(head, others, show) : null), ...(processes.length ? { csv: () => causeRows(processes) } : {}) };
 }
 
 /** Causes that were looked at and not told. @param {Head} head @param {any[]} causes @param {(sight: Sight) => void} show */

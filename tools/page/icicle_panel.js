@@ -36,22 +36,23 @@ class IcicleView {
     this.goInto(0);
   }
 
-  /** @param {number} node */
-  goInto(node) {
+  /** @param {number} node @param {boolean} [hasKeys] the button or row that was pressed is gone: the picture has the focus */
+  goInto(node, hasKeys = false) {
     this.root = this.focus = node;
     const way = [];
     for (let at = node; ; at = this.icicle.parent[at]) {
       way.unshift(at);
       if (at === 0) break;
     }
-    this.way.replaceChildren(...way.flatMap((at, i) => [i ? ' \u203a ' : '', button(name(this.icicle.label[at]), () => this.goInto(at), { class: 'small', 'aria-current': at === node })]));
+    this.way.replaceChildren(...way.flatMap((at, i) => [i ? ' \u203a ' : '', button(name(this.icicle.label[at]), () => this.goInto(at, true), { class: 'small', 'aria-current': at === node })]));
     const { icicle, steps } = this, list = [node, ...icicle.children[node]], whole = Math.max(1, icicle.total[node]);
     this.table = table('Parts', [
       { title: 'Part', value: (/** @type {number} */ at) => name(icicle.label[at]) }, timeColumn(steps > 1 ? 'A step' : 'Total', at => icicle.total[at] / steps),
       timeColumn(steps > 1 ? 'Self, a step' : 'Self', at => icicle.self[at] / steps || null), shareColumn('Share', at => icicle.total[at] / whole),
       { title: 'Phase', kind: 'text', value: at => (icicle.phase[at] ? PHASES[icicle.phase[at]] : ''), minor: true }, countColumn('Count', at => icicle.count[at] || null, true),
-    ], list, { text: at => icicle.label[at], pick: at => (icicle.children[at].length ? this.goInto(at) : this.search(icicle.label[at])) });
+    ], list, { text: at => icicle.label[at], pick: at => (icicle.children[at].length ? this.goInto(at, true) : this.search(icicle.label[at])) });
     this.list.replaceChildren(this.table.element);
+    if (hasKeys) this.canvas.focus({ preventScroll: true });
     this.draw();
   }
 

@@ -16,7 +16,7 @@ import { linkOf, stateOf } from './links.js';
 import { Profile } from './lod.js';
 import { memoryPanel } from './memory_panel.js';
 import { nearestBehind, nextOf } from './neighbours.js';
-import { palette, turnTheme, watchTheme } from './palette.js';
+import { lightInPrint, palette, turnTheme, watchTheme } from './palette.js';
 import { pathOf } from './path_data.js';
 import { pathPanel } from './path_panel.js';
 import { droppedWords, profilePanel } from './profile_panel.js';
@@ -90,6 +90,7 @@ export class Page {
     listenToKeys({ timeline, step: direction => this.strip?.step(direction), find: () => inputById('find').focus(), findNext: direction => { this.findNext(direction).catch(() => {}); },
       togglePath: () => this.togglePath(), toggleArrows: () => this.toggleArrows(), toggleWhatif: () => this.toggleWhatif(), help: () => this.help(), letGo: () => this.letGo() });
     watchTheme(() => this.retheme());
+    lightInPrint(() => this.retheme());
     window.addEventListener('hashchange', () => this.read());
     this.read();
     byId('plain').hidden = true;
@@ -361,22 +362,26 @@ export class Page {
     }, WRITE_AFTER_MS);
   }
 
+  /** All that an address says, and nothing of what was there before. */
   read() {
     const { head, timeline } = this, state = stateOf(location.hash, { length: head.length, tracks: head.tracks.length });
     if (state.id && state.id !== this.id) trouble('This link was made for another profile', 'It may point anywhere in this one.');
-    const step = this.stepsOf().find(each => each.number === state.step);
+    const from = state.view?.from ?? 0, far = (/** @type {Step} */ each) => (each.process === this.process ? 0 : 1) + Math.abs(each.begin - from);
+    const step = head.steps.filter(each => each.number === state.step).sort((a, b) => far(a) - far(b))[0] ?? null; // of several processes the one in view
     if (step) this.goStep(step);
+    else this.step = null;
     if (state.view) timeline.show(state.view.from, state.view.to);
     else if (!step) timeline.whole();
-    if (state.at !== undefined) this.cursor.at = state.at;
-    if (state.search) this.setSearch(state.search, true);
+    this.cursor.at = state.at;
+    this.setSearch(state.search ?? '', true);
     this.tabs.choose(state.tab ?? '');
-    if (state.path && !timeline.path) this.togglePath();
-    if (state.selection) {
+    if (Boolean(state.path) !== (timeline.path !== null)) this.togglePath();
+    if (state.selection || timeline.selection) {
       this.isQuiet = state.tab !== undefined;
-      timeline.select(state.selection);
+      timeline.select(state.selection ?? null);
     }
     if (state.focus) this.focusAt(state.focus.track, state.focus.begin).catch(() => {});
+    else timeline.setFocus(null);
   }
 
   /** @param {number} track @param {number} begin */

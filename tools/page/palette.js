@@ -65,6 +65,23 @@ export function isDark() {
   return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
+/** Paper is light, whatever the screen is: it has no ground for light words. @param {() => void} changed */
+export function lightInPrint(changed) {
+  const root = document.documentElement;
+  /** @type {string | null} */
+  let chosen = null;
+  const set = (/** @type {string | null} */ theme) => {
+    if (theme) root.setAttribute('data-theme', theme); else root.removeAttribute('data-theme');
+    current = null;
+    changed();
+  };
+  addEventListener('beforeprint', () => {
+    chosen = root.getAttribute('data-theme');
+    set('light');
+  });
+  addEventListener('afterprint', () => set(chosen));
+}
+
 /** Calls back when the system's theme or its forced colours change. @param {() => void} changed */
 export function watchTheme(changed) {
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {

@@ -45,9 +45,12 @@ export class Tabs {
     const put = (/** @type {Panel} */ panel) => {
       if (turn !== this.turn) return; // another was chosen meanwhile
       this.live = panel;
+      const reached = () => [...this.place.querySelectorAll('button, canvas, [tabindex]')], at = reached().findIndex(element => element === document.activeElement);
       this.place.replaceChildren(panel.element);
       panel.redraw?.();
       panel.filter?.(this.filter);
+      const again = reached()[at]; // a button that made the panel anew keeps the focus
+      if (again instanceof HTMLElement) again.focus({ preventScroll: true });
     };
     Promise.resolve().then(() => this.panels[this.current]()).then(put).catch(error => put({ element: empty(`This panel cannot be shown: ${error instanceof Error ? error.message : String(error)}`) }));
   }
