@@ -81,7 +81,8 @@ static void put_head(const mxp_explain_view *view, const mxp_explained *of,
     if (!of->is_marked) {
         mxp__put_duration(screen, of->verdict.mean_ns, out);
         mxp__strbuf_puts(out, " as one window, for no steps are marked: mark steps with "
-                              "profiler.step().\nWithout them no cause is told.\n");
+                              "profiler.step(),\nin C and C++ with mxp_step(). Without them no "
+                              "cause is told.\n");
         return;
     }
     if (of->verdict.is_noisy) {

@@ -280,12 +280,14 @@ static const char *unknown_of(const mxp_memory_shown *view)
     }
     if (view->what == MXP_MEMORY_GROWTH && view->steps.count < MXP__LEAK_STEPS_MIN) {
         return view->steps.count == 0
-                   ? "growth needs steps, and none are marked: mark steps with profiler.step()"
+                   ? "growth needs steps, and none are marked: mark steps with profiler.step(), in "
+                     "C "
+                     "with mxp_step()"
                    : "growth is told over 20 steps or more, and the trace has fewer";
     }
     if (view->what == MXP_MEMORY_FRESH && view->steps.count == 0) {
         return "blocks from the system are told by step, and none are marked: mark steps with "
-               "profiler.step()";
+               "profiler.step(), in C with mxp_step()";
     }
     return NULL;
 }
