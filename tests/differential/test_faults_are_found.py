@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the programs find what they are for: the package is built with a fault in it, and they must then differ
-from NumPy. MXPROF_TEST_LONG=1, because each fault is a build of its own."""
+from NumPy. MXPROF_TEST_LONG=1, because the faults are in a build of their own."""
 import os
 import pathlib
 import subprocess
@@ -27,15 +27,19 @@ FAULTS = {  # what must be named by what differs; file, text, other text
 pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")
 
 
+@pytest.fixture(scope="module", name="tree")
+def tree_fixture(tmp_path_factory):
+    return planted.Tree(tmp_path_factory.mktemp("tree"), ("mxnet_shared", "python_core"))
+
+
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_programs_find(fault, tmp_path):
+def test_the_programs_find(fault, tree):
     word, *place = FAULTS[fault]
-    (tmp_path / "tree").mkdir()
-    made = planted.build(tmp_path / "tree", *place, targets=("mxnet_shared", "python_core"))
-    environment = {**os.environ, "MXNET_LIBRARY_PATH": str(made / "libmxnet.so"),
-                   "MXPROF_PACKAGE": str(tmp_path / "tree/python")}
-    done = subprocess.run([sys.executable, FOLDER / "differential.py", "--count", "20000", "--shown", "4"],
-                          env=environment, capture_output=True, text=True, check=False)
+    with tree.fault(*place) as made:
+        environment = {**os.environ, "MXNET_LIBRARY_PATH": str(made / "libmxnet.so"),
+                       "MXPROF_PACKAGE": str(tree.folder / "python")}
+        done = subprocess.run([sys.executable, FOLDER / "differential.py", "--count", "20000", "--shown", "4"],
+                              env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert word in done.stdout and "--seed 1 --only" in done.stdout

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the model finds what it is for: the profiler is built with a fault in it, and random programs must then
-disagree. MXPROF_TEST_LONG=1, because each fault is a build of its own."""
+disagree. MXPROF_TEST_LONG=1, because the faults are in a build of their own."""
 import os
 
 import pytest
@@ -28,14 +28,19 @@ FAULTS = {
 pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")
 
 
+@pytest.fixture(scope="module", name="tree")
+def tree_fixture(tmp_path_factory):
+    return planted.Tree(tmp_path_factory.mktemp("tree"), ("mxprof_shared",))
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_model_finds(fault, tmp_path, monkeypatch):
-    (tmp_path / "tree").mkdir()
-    made = planted.build(tmp_path / "tree", *FAULTS[fault])
-    monkeypatch.setenv("LD_PRELOAD", str(made / "libmxprof.so"))
+def test_the_model_finds(fault, tree, tmp_path, monkeypatch):
     failed = []
-    for first in range(1, 101, 10):
-        failed = failed or test_session_model.failures(range(first, first + 10), tmp_path)
+    with tree.fault(*FAULTS[fault]) as made:
+        monkeypatch.setenv("LD_PRELOAD", str(made / "libmxprof.so"))
+        for first in range(1, 101, 10):
+            failed = failed or test_session_model.failures(range(first, first + 10), tmp_path)
+        monkeypatch.delenv("LD_PRELOAD")
     assert failed, "100 programs found nothing"
     assert all("Mismatch" in each for each in failed), "\n".join(failed)
