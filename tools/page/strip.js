@@ -46,6 +46,16 @@ function topOf(steps, cut) {
   return longest > top ? Math.min(longest, Math.max(top * HEADROOM, cut / 2)) : top;
 }
 
+/** How many of the first steps it holds for, which stand in the order of time. @param {Step[]} steps @param {(step: Step) => boolean} holds */
+function leading(steps, holds) {
+  let low = 0, high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(steps[middle])) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
 /** Bars of at least a pixel. @param {Step[]} steps @param {number} width @returns {Bar[]} */
 export function barsOf(steps, width) {
   const each = width / Math.max(1, steps.length), shared = Math.max(1, Math.ceil(steps.length / width));
@@ -166,10 +176,8 @@ export class Strip {
   /** Below the bars: what the timeline shows. @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
   drawShown(c, p, width) {
     const { steps, marks } = this, each = width / steps.length;
-    const first = steps.findIndex(step => step.end > marks.from);
-    let last = steps.length - 1;
-    while (last >= 0 && steps[last].begin >= marks.to) last--;
-    if (first < 0 || last < first) return;
+    const first = leading(steps, step => step.end <= marks.from), last = leading(steps, step => step.begin < marks.to) - 1;
+    if (last < first) return;
     fill(c, p.accent, first * each, HEIGHT - 3, Math.max(2, (last - first + 1) * each), 3);
   }
 }
