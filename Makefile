@@ -111,14 +111,10 @@ quick:
 	@scripts/quick --against '$(AGAINST)' $(words)
 
 # Where it costs minutes, a test asks for MXPROF_TEST_LONG=1 before it does its worst; how long the
-# stress tests go on under a sanitizer is MXPROF_TEST_SECONDS.
-check: check-format check-types check-asan check-tsan check-clang check-model check-differential check-browser check-training \
-	check-install check-aarch64 check-musl
-	@$(MAKE) --no-print-directory fuzz SECONDS=10 SEED=1
 # stress tests go on is MXPROF_TEST_SECONDS: longest under TSan, which sees what the others may miss.
 check: check-format check-types check-asan check-tsan check-clang check-debug check-ctypes check-model check-differential \
 	check-browser check-training check-install check-aarch64 check-musl
-	@$(MAKE) --no-print-directory fuzz SECONDS=10
+	@$(MAKE) --no-print-directory fuzz SECONDS=10 SEED=1
 	@echo "make check: all passed"
 
 # With the library's asserts. Benches and examples are left out.
@@ -217,10 +213,8 @@ bench-explain:
 
 fuzz:
 	@$(setup) check
-	@$(call configure_and_build,fuzz)
-	SEED=$(SEED) scripts/fuzz $(SECONDS)
 	@$(call configure_and_build,fuzz,--target tests/all)
-	scripts/fuzz $(SECONDS)
+	SEED=$(SEED) scripts/fuzz $(SECONDS)
 
 # ---- measurements ------------------------------------------------------------------------------
 bench:
