@@ -105,8 +105,7 @@ static void batch_memory(void)
     side_answer("bytes", growth / batch, NULL, 0);
 }
 
-const side_workload side_held_worker[] = {
-    {"held", prepare, batch_held},
-    {"held_few", prepare_few, batch_held},
-    {"memory", prepare, batch_memory},
-    {NULL, NULL, NULL}};
+const side_workload side_held_worker[] = {{"held", prepare, batch_held},
+                                          {"held_few", prepare_few, batch_held},
+                                          {"memory", prepare, batch_memory},
+                                          {NULL, NULL, NULL}};

@@ -6,9 +6,9 @@
 #include <mxnet/c_types.h>
 
 // ---- configuration, state, output -------------------------------------------------------------
-// Keys and values as text (docs/configuration.md lists them); keys left out return to their defaults. Legal
-// at any time. All pairs are parsed before anything changes. `profile_process=server` configures
-// the servers of `kvstoreHandle`.
+// Keys and values as text (docs/configuration.md lists them); keys left out return to their
+// defaults. Legal at any time. All pairs are parsed before anything changes.
+// `profile_process=server` configures the servers of `kvstoreHandle`.
 MXNET_DLL int MXSetProcessProfilerConfig(int num_params, const char *const *keys,
                                          const char *const *vals, KVStoreHandle kvstoreHandle);
 MXNET_DLL int MXSetProfilerConfig(int num_params, const char *const *keys, const char *const *vals);

@@ -95,8 +95,8 @@ static inline void mxp_config_init(mxp_config *config)
 // as mxp_session_run.
 int mxp_session_configure(mxp_session *session, const mxp_config *config);
 
-// The same from MXNet's string pairs (docs/configuration.md lists them); keys left out return to their
-// defaults. MXP_EKEY: unknown key; the detail lists the valid ones and the closest.
+// The same from MXNet's string pairs (docs/configuration.md lists them); keys left out return to
+// their defaults. MXP_EKEY: unknown key; the detail lists the valid ones and the closest.
 int mxp_session_configure_pairs(mxp_session *session, int count, const char *const *keys,
                                 const char *const *values);
 

@@ -20,7 +20,8 @@
 //   priority   MXNET_CPU_PRIORITY_NTHREADS (4) threads for MXN_CPU_PRIORITIZED, larger priority
 //   first.
 // Operations of property MXN_ASYNC and MXN_DELETE_VAR that are ready when pushed run inside the
-// push. MXN_WORK_HANDS_OVER needs no worker at all. MXNET_ENGINE_TYPE=NaiveEngine: every operation runs inside its push, to its completion.
+// push. MXN_WORK_HANDS_OVER needs no worker at all. MXNET_ENGINE_TYPE=NaiveEngine: every operation
+// runs inside its push, to its completion.
 #ifndef MXN_ENGINE_ENGINE_H
 #define MXN_ENGINE_ENGINE_H
 

@@ -240,11 +240,23 @@ int mxn_bound_push(mxn_bound *bound, uint64_t push_ticks)
 }
 
 // ---- inference --------------------------------------------------------------------------------
+static HOT int check_sizes(const mxn_params *params, const mxn_shape *outputs)
+{
+    for (uint32_t i = 0; i < params->output_count; i++) {
+        if (__builtin_expect(!mxn_shape_countable(&outputs[i]), 0)) {
+            return mxn_op_size_refused(params, i, &outputs[i]);
+        }
+    }
+    return MXP_OK;
+}
+
 static HOT int form_infer(const mxn_call_form *form, mxn_shape **pointers)
 {
-    const uint32_t inputs = form->params->input_count;
-    return mxn_op_infer(form->params, pointers, form->types, pointers + inputs,
-                        form->types + inputs, NULL);
+    const mxn_params *params = form->params;
+    const uint32_t inputs = params->input_count;
+    int error =
+        mxn_op_infer(params, pointers, form->types, pointers + inputs, form->types + inputs, NULL);
+    return error == MXP_OK ? check_sizes(params, form->shapes + inputs) : error;
 }
 
 int mxn__form_infer(const mxn_call_form *form, mxn_shape **pointers)

@@ -218,8 +218,7 @@ static int push_awaited(awaited *a, mxn_var *ended)
                            .writes = writes,
                            .read_count = a->in == NULL ? 0 : 1,
                            .write_count = 1,
-                           .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HIDDEN |
-                                    MXN_WORK_HANDS_OVER,
+                           .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HIDDEN | MXN_WORK_HANDS_OVER,
                            .name = mxp__span_name_once(&name, "operator", "KVStoreWait")};
     mxp__refs_take(&a->refs);
     return mxn_push(&work);

@@ -145,11 +145,13 @@ bool mxn_params_reads(const mxn_params *params, uint32_t output, uint32_t input)
 // ---- inference --------------------------------------------------------------------------------
 // In both directions: fills in what is not known (rank -1, dimension -1, type MXN_DTYPE_NONE) and
 // leaves alone what is. Outputs whose shape is known beforehand must agree. `complete` receives
-// whether all is known now; null: anything unknown is an error, and inputs have shapes of arrays. No
-// shape comes out that mxn_shape_countable refuses. MXP_EINVAL names the operator, the input and
-// the shapes.
+// whether all is known now; null: anything unknown is an error. No shape comes out that
+// mxn_shape_countable refuses; with null that is looked at by the caller, who makes arrays of the
+// outputs. MXP_EINVAL names the operator, the input and the shapes.
 int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32_t *input_types,
                  mxn_shape *const *output_shapes, int32_t *output_types, bool *complete);
+// MXP_EINVAL: an output that has too many elements.
+int mxn_op_size_refused(const mxn_params *params, uint32_t output, const mxn_shape *shape);
 
 // ---- running ----------------------------------------------------------------------------------
 enum { MXN_NULL = 0, MXN_WRITE = 1, MXN_INPLACE = 2, MXN_ADD = 3 };  // MXNet's write requests

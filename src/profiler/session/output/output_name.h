@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of outputs: the one place where they are made. A configured name is a pattern: %p is the
-// process, %t when the program was started (20261122T124500Z), %n its name, %h the machine's, %r the
-// process's rank in its job (of none: the process), {role} its role there, %% a percent sign; any
-// other % stands for itself. Patterns are kept, and become names when a file is
-// begun, because a forked child has names of its own: NAME.PID.EXT, unless the pattern has %p.
-// Nothing here touches a file.
+// process, %t when the program was started (20261122T124500Z), %n its name, %h the machine's, %r
+// the process's rank in its job (of none: the process), {role} its role there, %% a percent sign;
+// any other % stands for itself. Patterns are kept, and become names when a file is begun, because
+// a forked child has names of its own: NAME.PID.EXT, unless the pattern has %p. Nothing here
+// touches a file.
 #ifndef MXP_SESSION_OUTPUT_NAME_H
 #define MXP_SESSION_OUTPUT_NAME_H
 

@@ -293,25 +293,37 @@ static int check_taken(const mxn_types *types, uint32_t takes)
     return taken ? 0 : mxn__params_refuse_type(types->params, dtype);
 }
 
-static int size_beyond(const mxn_params *params, const char *what, uint32_t index,
-                       const mxn_shape *shape)
+static int size_refused_of(const mxn_params *params, const char *what, uint32_t index,
+                           const mxn_shape *shape)
 {
     char operand[OPERAND_TEXT], text[MXN_SHAPE_TEXT];
-    return mxp__fail(MXP_EINVAL, "Operator %s: %s would be of shape %s, which has too many elements",
-                     params->op->name, operand_text(params, what, index, operand),
-                     mxn_shape_tuple(shape, text));
+    return mxp__fail(
+        MXP_EINVAL, "Operator %s: %s would be of shape %s, which has too many elements",
+        params->op->name, operand_text(params, what, index, operand), mxn_shape_tuple(shape, text));
 }
 
-// What is refused here is never given to another operator, whose products of sizes would wrap.
+int mxn_op_size_refused(const mxn_params *params, uint32_t output, const mxn_shape *shape)
+{
+    return size_refused_of(params, "output", output, shape);
+}
+
 static int check_sizes(const mxn_params *params, const char *what, mxn_shape *const *of,
                        uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (__builtin_expect(!mxn_shape_countable(of[i]), 0)) {
-            return size_beyond(params, what, i, of[i]);
+        if (!mxn_shape_countable(of[i])) {
+            return size_refused_of(params, what, i, of[i]);
         }
     }
     return 0;
+}
+
+// Of a graph, whose other operators multiply these sizes without another look.
+static int check_all_sizes(const mxn_shapes *shapes)
+{
+    const mxn_params *params = shapes->params;
+    int error = check_sizes(params, "output", shapes->outputs, params->output_count);
+    return error != 0 ? error : check_sizes(params, "input", shapes->inputs, params->input_count);
 }
 
 int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32_t *input_types,
@@ -321,11 +333,8 @@ int mxn_op_infer(const mxn_params *params, mxn_shape *const *input_shapes, int32
     const mxn_shapes shapes = {params, input_shapes, output_shapes, complete == NULL};
     const mxn_types types = {params, input_types, output_types};
     int error = state->infer_shapes(&shapes);
-    if (error == 0) {
-        error = check_sizes(params, "output", output_shapes, params->output_count);
-    }
     if (error == 0 && complete != NULL) {
-        error = check_sizes(params, "input", input_shapes, params->input_count);
+        error = check_all_sizes(&shapes);
     }
     if (error == 0) {
         error = state->infer_types(&types);

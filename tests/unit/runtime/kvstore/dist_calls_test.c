@@ -598,7 +598,8 @@ static void settings_are_read_and_checked(void **state)
                   {1, true, MXN_DETAIL_STATISTICS},
                   {1, false, MXN_DETAIL_MESSAGES}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        assert_int_equal(mxn_record_detail_of(wanted[i].rank, wanted[i].is_worker, &detail), MXP_OK);
+        assert_int_equal(mxn_record_detail_of(wanted[i].rank, wanted[i].is_worker, &detail),
+                         MXP_OK);
         assert_int_equal(detail, wanted[i].detail);
     }
     setenv("MXPROF_DISTRIBUTED_RANKS", "0;2", 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large blocks ask for huge pages, small ones do not: as the system says of the mapping they are in.
+// Large blocks ask for huge pages, small ones do not: as the system says of the mapping they are
+// in.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
