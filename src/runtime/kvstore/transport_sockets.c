@@ -1,53 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process sends to itself goes the way of threads.
+// The life of the transport over sockets, and its turns.
 #include "runtime/kvstore/transport_sockets.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/fork_lock.h"
 #include "base/os/os.h"
-#include "runtime/kvstore/socket_stream.h"
-#include "runtime/kvstore/transport_match.h"
+#include "runtime/kvstore/socket_node.h"
 
-enum { TURN = 16, READS_A_TURN = 32, OWN = 7 };  // OWN: the place in `reserved` that tells whose
+enum { TURN = 16, READS_A_TURN = 32 };
 #define CLOSE_NS UINT64_C(5000000000)
-
-typedef struct token {  // a READY
-    mxn_arrival arrival;
-} token;
-
-typedef struct sockets {
-    mxn_transport base;
-    struct sockets *next;  // of all that are open
-    mxn_transport *self;  // of what it sends to itself
-    mxn_peer *peers;
-    mxn_stream *streams;
-    struct pollfd *polls;  // of the streams, and of the bell
-    int bell[2];
-    mxn_match
-        receives;  // posted; `arrived`: READYs that were sent for receives that were taken back
-    mxn_match sends;  // bodies that wait for a READY; `arrived`: READYs that wait for a body
-    mxn_done_list done;
-    int64_t culprit;  // the first peer that was lost, -1: none
-} sockets;
 
 // A forked child holds its parent's sockets open, and whoever waits for the parent's end would wait
 // for the child's: so it lets go of them.
 static void close_in_child(void);
 static mxp_fork_lock list_lock = MXP__FORK_LOCK_INIT(close_in_child);
-static sockets *all;
+static mxn_sockets *all;
 
 static void close_in_child(void)
 {
-    for (const sockets *of = all; of != NULL; of = of->next) {
+    for (const mxn_sockets *of = all; of != NULL; of = of->next) {
         for (uint32_t i = 0; i < of->base.size; i++) {
             if (of->streams[i].fd >= 0) {
                 close(of->streams[i].fd);
@@ -59,7 +36,7 @@ static void close_in_child(void)
     all = NULL;
 }
 
-static void list_sockets(sockets *of)
+static void list_sockets(mxn_sockets *of)
 {
     mxp__fork_lock(&list_lock);
     of->next = all;
@@ -67,10 +44,10 @@ static void list_sockets(sockets *of)
     mxp__fork_unlock(&list_lock);
 }
 
-static void unlist_sockets(const sockets *of)
+static void unlist_sockets(const mxn_sockets *of)
 {
     mxp__fork_lock(&list_lock);
-    for (sockets **at = &all; *at != NULL; at = &(*at)->next) {
+    for (mxn_sockets **at = &all; *at != NULL; at = &(*at)->next) {
         if (*at == of) {
             *at = of->next;
             break;
@@ -81,275 +58,11 @@ static void unlist_sockets(const sockets *of)
 
 static void note_done(void *context, mxn_ticket *ticket)
 {
-    mxn__done_add(&((sockets *)context)->done, ticket, MXP_OK);
-}
-
-// ---- the end of a peer -------------------------------------------------------------------------
-static void drop_stream(sockets *of, uint32_t peer)
-{
-    mxn_stream *stream = &of->streams[peer];
-    mxn__done_add(&of->done, stream->ticket, MXP_EIO);
-    stream->ticket = NULL;
-    for (mxn_out_frame *out = stream->first; out != NULL; out = out->next) {
-        mxn__done_add(&of->done, out->ticket, MXP_EIO);
-    }
-    for (mxn_ticket *at; (at = mxn__match_take_peer(&of->receives, peer)) != NULL;) {
-        mxn__done_add(&of->done, at, MXP_EIO);
-    }
-    for (mxn_ticket *at; (at = mxn__match_take_peer(&of->sends, peer)) != NULL;) {
-        mxn__done_add(&of->done, at, MXP_EIO);
-    }
-    mxn__stream_close(stream);
-}
-
-static void lose(sockets *of, uint32_t peer, const char *text)
-{
-    const bool is_meant = of->streams[peer].has_said_goodbye;
-    drop_stream(of, peer);
-    if (!is_meant) {
-        of->culprit = of->culprit < 0 ? (int64_t)peer : of->culprit;
-        of->base.lost(of->base.context, peer, text);
-    }
-}
-
-// ---- sending -----------------------------------------------------------------------------------
-static int put_token(mxn_match *match, uint64_t key)
-{
-    token *made = mxp__alloc(sizeof *made);
-    if (made == NULL) {
-        return mxp__fail_memory("a message");
-    }
-    made->arrival.key = key;
-    mxn__match_arrive(match, &made->arrival);
-    return MXP_OK;
-}
-
-static bool take_token(mxn_match *match, uint64_t key)
-{
-    mxn_arrival *taken = mxn__match_take_arrived(match, key);
-    mxp__free(taken, sizeof(token));
-    return taken != NULL;
-}
-
-static int put_body(sockets *of, uint32_t peer, uint64_t key, const void *body, uint32_t bytes,
-                    mxn_ticket *ticket)
-{
-    const mxn_frame frame = {MXN_FRAME_BODY, bytes, key & 0xffffffff};
-    return mxn__stream_put(&of->streams[peer], &frame, body, false, ticket);
-}
-
-static int send_body(mxn_transport *transport, uint32_t peer, const mxn_wire *header,
-                     const void *body, mxn_ticket *ticket)
-{
-    sockets *of = (sockets *)transport;
-    assert(ticket != NULL);
-    ticket->reserved[OWN] = peer == of->base.rank;
-    if (peer == of->base.rank) {
-        return of->self->ops->send_body(of->self, 0, header, body, ticket);
-    }
-    const uint64_t key = mxn__match_key(peer, header);
-    if (of->streams[peer].fd < 0) {
-        mxn__done_add(&of->done, ticket, MXP_EIO);
-        return MXP_OK;
-    }
-    if (!take_token(&of->sends, key)) {
-        mxn__match_post(&of->sends, key, (void *)(uintptr_t)body, header->bytes, ticket);
-        return MXP_OK;
-    }
-    return put_body(of, peer, key, body, header->bytes, ticket);
-}
-
-static int put_message(sockets *of, uint32_t peer, const mxn_wire *header, const void *body,
-                       uint32_t inline_bytes)
-{
-    unsigned char message[MXN_WIRE_HEADER_BYTES + MXN_WIRE_INLINE_MAX];
-    const mxn_frame frame = {MXN_FRAME_MESSAGE, MXN_WIRE_HEADER_BYTES + inline_bytes, 0};
-    memcpy(message, header, sizeof *header);
-    if (inline_bytes > 0) {
-        memcpy(message + sizeof *header, body, inline_bytes);
-    }
-    return mxn__stream_put(&of->streams[peer], &frame, message, true, NULL);
-}
-
-static int send_message(mxn_transport *transport, uint32_t peer, const mxn_wire *header,
-                        const void *body, mxn_ticket *ticket)
-{
-    sockets *of = (sockets *)transport;
-    if (ticket != NULL) {
-        ticket->reserved[OWN] = peer == of->base.rank;
-    }
-    if (peer == of->base.rank) {
-        return of->self->ops->send(of->self, 0, header, body, ticket);
-    }
-    const uint32_t bytes = mxn__wire_body_bytes(header);
-    const bool is_inline = bytes <= MXN_WIRE_INLINE_MAX;
-    mxn_wire sent = *header;
-    sent.flags |= is_inline ? MXN_WIRE_INLINE : 0;
-    int error = MXP_OK;
-    if (of->streams[peer].fd >= 0) {
-        error = put_message(of, peer, &sent, body, is_inline ? bytes : 0);
-    }
-    if (error == MXP_OK && is_inline) {
-        mxn__done_add(&of->done, ticket, MXP_OK);
-    } else if (error == MXP_OK && body != NULL) {
-        error = send_body(transport, peer, &sent, body, ticket);
-    }
-    return error;
-}
-
-// ---- receiving ---------------------------------------------------------------------------------
-static int receive(mxn_transport *transport, uint32_t peer, const mxn_wire *header, void *into,
-                   mxn_ticket *ticket)
-{
-    sockets *of = (sockets *)transport;
-    ticket->reserved[OWN] = peer == of->base.rank;
-    if (peer == of->base.rank) {
-        return of->self->ops->receive(of->self, 0, header, into, ticket);
-    }
-    if (of->streams[peer].fd < 0) {
-        mxn__done_add(&of->done, ticket, MXP_EIO);
-        return MXP_OK;
-    }
-    const uint64_t key = mxn__match_key(peer, header);
-    if (!take_token(&of->receives, key)) {
-        const mxn_frame ready = {MXN_FRAME_READY, 0, key & 0xffffffff};
-        int error = mxn__stream_put(&of->streams[peer], &ready, NULL, false, NULL);
-        if (error != MXP_OK) {
-            return error;
-        }
-    }
-    mxn__match_post(&of->receives, key, into, header->bytes, ticket);
-    return MXP_OK;
-}
-
-// The READY of a receive that is taken back is out: the next receive of its key uses it.
-static void cancel(mxn_transport *transport, mxn_ticket *ticket)
-{
-    sockets *of = (sockets *)transport;
-    if (ticket->reserved[OWN] != 0) {
-        of->self->ops->cancel(of->self, ticket);
-        return;
-    }
-    bool is_known = mxn__match_unpost(&of->sends, ticket);
-    if (!is_known && mxn__match_unpost(&of->receives, ticket)) {
-        is_known = true;
-        put_token(&of->receives, mxn__match_key_of(ticket));
-    }
-    for (uint32_t i = 0; i < of->base.size && !is_known; i++) {
-        is_known = of->streams[i].fd >= 0 && mxn__stream_forget(&of->streams[i], ticket);
-    }
-    if (is_known) {
-        mxn__done_add(&of->done, ticket, MXP_ESTATE);
-    }
-}
-
-// ---- frames ------------------------------------------------------------------------------------
-// Null: a frame of this kind and length may come.
-static const char *begin_frame(sockets *of, uint32_t peer)
-{
-    mxn_stream *stream = &of->streams[peer];
-    const mxn_frame *frame = &stream->frame;
-    stream->got = 0;
-    switch (frame->type) {
-    case MXN_FRAME_MESSAGE:
-        stream->into = stream->message;
-        return frame->bytes > sizeof stream->message ? "it sends a message that is too long" : NULL;
-    case MXN_FRAME_READY:
-    case MXN_FRAME_GOODBYE:
-    case MXN_FRAME_LOST:
-        return frame->bytes != 0 || frame->key >> 32 != 0 ? "it sends what is no message" : NULL;
-    case MXN_FRAME_BODY:
-        break;
-    default:
-        return "it sends what is no message";
-    }
-    if (frame->key >> 32 != 0) {
-        return "it sends what is no message";
-    }
-    mxn_ticket *ticket = mxn__match_take_posted(&of->receives, (uint64_t)peer << 32 | frame->key);
-    if (ticket == NULL || mxn__match_bytes(ticket) != frame->bytes) {
-        mxn__done_add(&of->done, ticket, MXP_EIO);
-        return "it sends a value that nobody has asked for";
-    }
-    stream->ticket = ticket;
-    stream->into = mxn__match_into(ticket);
-    return NULL;
-}
-
-static const char *take_ready(sockets *of, uint32_t peer)
-{
-    const uint64_t key = (uint64_t)peer << 32 | of->streams[peer].frame.key;
-    mxn_ticket *ticket = mxn__match_take_posted(&of->sends, key);
-    int error = ticket == NULL ? put_token(&of->sends, key)
-                               : put_body(of, peer, key, mxn__match_into(ticket),
-                                          mxn__match_bytes(ticket), ticket);
-    return error == MXP_OK ? NULL : "there is no memory for a message to it";
-}
-
-// The peer ends because another one did, whose end may be seen here later.
-static const char *take_lost(sockets *of, uint32_t peer)
-{
-    const uint64_t culprit = of->streams[peer].frame.key;
-    if (culprit >= of->base.size || culprit == of->base.rank) {
-        return "it names nobody";
-    }
-    of->streams[peer].has_said_goodbye = true;
-    if (of->streams[culprit].fd >= 0 && !of->streams[culprit].has_said_goodbye) {
-        lose(of, (uint32_t)culprit, "it ended without a word");
-    }
-    return NULL;
-}
-
-// The frame is whole. Null: it was in order.
-static const char *end_frame(sockets *of, uint32_t peer)
-{
-    mxn_stream *stream = &of->streams[peer];
-    mxn_wire header;
-    stream->frame_got = 0;
-    switch (stream->frame.type) {
-    case MXN_FRAME_MESSAGE:
-        if (mxn__wire_read(stream->message, stream->frame.bytes, &header) != MXP_OK) {
-            return mxp_last_error();
-        }
-        of->base.handler(of->base.context, peer, &header, stream->message + sizeof header);
-        return NULL;
-    case MXN_FRAME_READY:
-        return take_ready(of, peer);
-    case MXN_FRAME_GOODBYE:
-        stream->has_said_goodbye = true;
-        return NULL;
-    case MXN_FRAME_LOST:
-        return take_lost(of, peer);
-    default:
-        mxn__done_add(&of->done, stream->ticket, MXP_OK);
-        stream->ticket = NULL;
-        return NULL;
-    }
-}
-
-// One read. 1: something came; 0: nothing is there; -1: it is lost.
-static int read_once(sockets *of, uint32_t peer)
-{
-    mxn_stream *stream = &of->streams[peer];
-    const char *fault = NULL;
-    const bool in_head = stream->frame_got < sizeof stream->frame;
-    int got = in_head ? mxn__stream_read_head(stream) : mxn__stream_read_bytes(stream);
-    if (got > 0 && in_head && stream->frame_got == sizeof stream->frame) {
-        fault = begin_frame(of, peer);
-    }
-    if (got > 0 && fault == NULL && stream->frame_got == sizeof stream->frame &&
-        stream->got == stream->frame.bytes) {
-        fault = end_frame(of, peer);
-    }
-    if (got < 0 || fault != NULL) {
-        lose(of, peer, fault == NULL ? "it ended without a word" : fault);
-        return -1;
-    }
-    return got;
+    mxn__done_add(&((mxn_sockets *)context)->done, ticket, MXP_OK);
 }
 
 // ---- turns -------------------------------------------------------------------------------------
-static int look(sockets *of, int timeout_ms)
+static int look(mxn_sockets *of, int timeout_ms)
 {
     for (uint32_t i = 0; i < of->base.size; i++) {
         const mxn_stream *stream = &of->streams[i];
@@ -360,11 +73,11 @@ static int look(sockets *of, int timeout_ms)
     return poll(of->polls, of->base.size + 1, timeout_ms);
 }
 
-static bool read_peer(sockets *of, uint32_t peer)
+static bool read_peer(mxn_sockets *of, uint32_t peer)
 {
     bool any = false;
     for (int i = 0; i < READS_A_TURN && of->streams[peer].fd >= 0; i++) {
-        if (read_once(of, peer) <= 0) {
+        if (mxn__sockets_read(of, peer) <= 0) {
             break;
         }
         any = true;
@@ -374,21 +87,21 @@ static bool read_peer(sockets *of, uint32_t peer)
 
 // A peer that takes nothing any more has ended. What it has said before that is read first: it may
 // have said goodbye.
-static void flush(sockets *of, uint32_t peer)
+static void flush(mxn_sockets *of, uint32_t peer)
 {
     if (mxn__stream_write(&of->streams[peer], note_done, of)) {
         return;
     }
-    while (of->streams[peer].fd >= 0 && read_once(of, peer) > 0) {
+    while (of->streams[peer].fd >= 0 && mxn__sockets_read(of, peer) > 0) {
     }
     if (of->streams[peer].fd >= 0) {
-        lose(of, peer, "it ended without a word");
+        mxn__sockets_lose(of, peer, "it ended without a word");
     }
 }
 
 static bool progress(mxn_transport *transport)
 {
-    sockets *of = (sockets *)transport;
+    mxn_sockets *of = (mxn_sockets *)transport;
     bool any = of->self->ops->progress(of->self);
     for (uint32_t i = 0; i < of->base.size; i++) {
         if (of->streams[i].first != NULL) {
@@ -407,7 +120,7 @@ static bool progress(mxn_transport *transport)
 
 static void sleep_until_message(mxn_transport *transport, uint64_t timeout_ns)
 {
-    sockets *of = (sockets *)transport;
+    mxn_sockets *of = (mxn_sockets *)transport;
     char rung[64];
     for (uint32_t i = 0; i < of->base.size; i++) {
         if (of->streams[i].first != NULL) {
@@ -427,24 +140,24 @@ static void sleep_until_message(mxn_transport *transport, uint64_t timeout_ns)
 // A bell that is full rings already.
 static void wake(mxn_transport *transport)
 {
-    const sockets *of = (const sockets *)transport;
+    const mxn_sockets *of = (const mxn_sockets *)transport;
     const char ring = 1;
     while (write(of->bell[1], &ring, 1) < 0 && errno == EINTR) {
     }
 }
 
 // ---- life --------------------------------------------------------------------------------------
-static void free_sockets(sockets *of)
+static void free_sockets(mxn_sockets *of)
 {
     unlist_sockets(of);
     for (uint32_t i = 0; of->streams != NULL && i < of->base.size; i++) {
         mxn__stream_close(&of->streams[i]);
     }
     for (mxn_arrival *at; (at = mxn__match_take_any(&of->receives)) != NULL;) {
-        mxp__free(at, sizeof(token));
+        mxp__free(at, sizeof(mxn_arrival));
     }
     for (mxn_arrival *at; (at = mxn__match_take_any(&of->sends)) != NULL;) {
-        mxp__free(at, sizeof(token));
+        mxp__free(at, sizeof(mxn_arrival));
     }
     for (int i = 0; i < 2; i++) {
         if (of->bell[i] >= 0) {
@@ -463,7 +176,7 @@ static void free_sockets(sockets *of)
 // What is still to be written goes first; a peer that takes nothing for five seconds is left alone.
 static void close_sockets(mxn_transport *transport, bool failed)
 {
-    sockets *of = (sockets *)transport;
+    mxn_sockets *of = (mxn_sockets *)transport;
     const uint64_t until_ns = mxp__os_monotonic_ns() + CLOSE_NS;
     const bool has_culprit = failed && of->culprit >= 0;
     const mxn_frame last = {has_culprit ? MXN_FRAME_LOST : MXN_FRAME_GOODBYE, 0,
@@ -493,10 +206,10 @@ static void close_sockets(mxn_transport *transport, bool failed)
 
 static const mxn_transport_ops ops = {
     .name = "local",
-    .send = send_message,
-    .send_body = send_body,
-    .receive = receive,
-    .cancel = cancel,
+    .send = mxn__sockets_send,
+    .send_body = mxn__sockets_send_body,
+    .receive = mxn__sockets_receive,
+    .cancel = mxn__sockets_cancel,
     .progress = progress,
     .sleep = sleep_until_message,
     .wake = wake,
@@ -505,7 +218,7 @@ static const mxn_transport_ops ops = {
 
 static void handle_own(void *context, uint32_t peer, const mxn_wire *header, const void *inlined)
 {
-    sockets *of = context;
+    mxn_sockets *of = context;
     (void)peer;
     of->base.handler(of->base.context, of->base.rank, header, inlined);
 }
@@ -523,7 +236,7 @@ static bool make_bell(int bell[2])
     return true;
 }
 
-static int fill(sockets *of, const mxn_peer *peers)
+static int fill(mxn_sockets *of, const mxn_peer *peers)
 {
     const uint32_t size = of->base.size;
     of->peers = mxp__alloc(size * sizeof *of->peers);
@@ -547,7 +260,7 @@ static int fill(sockets *of, const mxn_peer *peers)
 int mxn__sockets_open(uint32_t rank, uint32_t size, const mxn_peer *peers, const int *fds,
                       mxn_transport **transport)
 {
-    sockets *of = mxp__alloc(sizeof *of);
+    mxn_sockets *of = mxp__alloc(sizeof *of);
     mxn_stream *streams = mxp__alloc(size * sizeof *streams);
     if (of == NULL || streams == NULL) {
         for (uint32_t i = 0; i < size; i++) {
@@ -557,14 +270,14 @@ int mxn__sockets_open(uint32_t rank, uint32_t size, const mxn_peer *peers, const
         mxp__free(streams, size * sizeof *streams);
         return mxp__fail_memory("a transport");
     }
-    *of = (sockets){.base = {.ops = &ops,
-                             .rank = rank,
-                             .size = size,
-                             .wakes_for_messages = true,
-                             .slots_max = MXN_WIRE_SLOTS_MAX},
-                    .streams = streams,
-                    .bell = {-1, -1},
-                    .culprit = -1};
+    *of = (mxn_sockets){.base = {.ops = &ops,
+                                 .rank = rank,
+                                 .size = size,
+                                 .wakes_for_messages = true,
+                                 .slots_max = MXN_WIRE_SLOTS_MAX},
+                        .streams = streams,
+                        .bell = {-1, -1},
+                        .culprit = -1};
     for (uint32_t i = 0; i < size; i++) {
         streams[i].fd = i == rank ? -1 : fds[i];
     }
