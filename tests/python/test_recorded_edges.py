@@ -223,3 +223,26 @@ def test_asynchronous_operators_are_on_no_thread(tmp_path):
         if op["flags"] & 256:
             assert any(wait["thread"] == op["thread"] and wait["begin_ticks"] <= op["end_ticks"] <= wait["end_ticks"]
                        for wait in waits)
+
+
+BEFORE = CALLS[:CALLS.index("profiler.set_config")] + """
+profiler.set_config(continuous_dump=False, profile_all=True, filename='trace.json', native_filename='trace.mxp')
+x = nd.ones((4,))
+mx.nd.waitall()
+kept = [nd.Custom(nd.Custom(x, op_type='Slow'), op_type='Slow')]  # the second begins while records are taken
+profiler.set_state('run')
+mx.nd.waitall()
+kept.append(nd.Custom(x, op_type='Slow'))
+mx.nd.waitall()
+profiler.set_state('stop')
+profiler.dump()
+"""
+
+
+def test_a_task_of_an_operation_without_a_record_names_none(tmp_path):
+    done = run_python(PROGRAM + BEFORE, tmp_path)
+    assert done.code == 0, done.err
+    found = Records(tmp_path / "trace.mxp")
+    tasks = [one for one in found.waits if one["what"] == TASK]
+    assert {found.operators[one["ended_by"]]["name"] for one in tasks} >= {"Custom"}
+    assert [op["name"] for op in found.operators.values()].count("Custom") == 1

@@ -249,8 +249,8 @@ bool mxn_engine_is_naive(void);
 // bring it.
 void mxn_engine_share_cores(void);
 
-// Whether this thread is executing an operation right now, and the id that records give it, 0:
-// none.
+// Whether this thread is executing an operation right now, and the id that records give it. 0: it
+// executes none, or one without a record, because it was pushed while its class was off.
 bool mxn_inside_operation(void);
 uint32_t mxn_running_id(void);
 // Inside an operation, on its thread: who computes it, MXP_KERNEL_*, for its record. The last word

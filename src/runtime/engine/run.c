@@ -318,7 +318,8 @@ bool mxn_inside_operation(void)
 
 uint32_t mxn_running_id(void)
 {
-    return mxn_inside_operation() ? mxn__self->running->id : 0;
+    const mxn_operation *op = mxn_inside_operation() ? mxn__self->running : NULL;
+    return op != NULL && (op->flags & MXN__OP_RECORD) != 0 ? op->id : 0;
 }
 
 void mxn_running_family(uint32_t family)

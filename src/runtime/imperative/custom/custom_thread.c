@@ -53,12 +53,12 @@ static mxn_custom_task *take(bool *waited)
 
 // The thread had nothing to do since `begin_ticks`, which is read whether or not there are records:
 // they may begin while it waits. Tasks that only free things are told as well: what they push would
-// come from nowhere.
+// come from nowhere. Of a task that an operation without a record has put nothing could be told.
 static void record_wait(const mxn_custom_task *task, bool waited, uint64_t begin_ticks)
 {
     static mxp_atomic_u32 name;
     enum { CLASSES = MXP_CLASS_SYMBOLIC | MXP_CLASS_IMPERATIVE };
-    if (mxp_enabled(CLASSES)) {
+    if (task->handed_by != 0 && mxp_enabled(CLASSES)) {
         const mxp_wait wait = {.name = mxp__span_name_once(&name, "operator", "CustomOperatorTask"),
                                .what = MXP_WAIT_TASK,
                                .flags = waited ? MXP_WAIT_BLOCKED | MXP_WAIT_SLEPT : 0,

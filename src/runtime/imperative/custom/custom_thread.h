@@ -11,7 +11,7 @@
 typedef struct mxn_custom_task {
     struct mxn_custom_task *next;  // private
     void (*run)(struct mxn_custom_task *task);
-    uint32_t handed_by;  // private: id of the operation inside which it was put, 0: none
+    uint32_t handed_by;  // private: id in records of the operation that put it, 0: none
 } mxn_custom_task;
 
 // Runs the task on one of the threads, in the order of the calls. The caller keeps its memory until
