@@ -2,6 +2,7 @@
 """Profiles of servers, configured and written from worker 0, and what their files hold: the runs that MXNet 1.9.1's
 own store was recorded with, compared by a table of what differs."""
 import collections
+import decimal
 import json
 import os
 
@@ -228,3 +229,67 @@ def test_owners_inside_workers_write_their_rows_where_they_are_looked_for(order,
         assert rows(path) == ours({"BinaryOpKernel": updates, "CopyCPU2CPU": updates, "multi_sgd_update": updates})
         assert rounds(path) == updates
         assert rows(tmp_path / f"worker{rank}.json")["KVStoreDistDefaultPush"] == 6
+
+
+MANY_KEYS = """
+import mxnet as mx
+from mxnet import profiler
+kv = mx.kv.create('dist_sync')
+keys = [str(key) for key in range(12)]
+for key in keys:
+    kv.init(key, mx.nd.zeros((300, 300)))
+profiler.set_config(filename='server.json', profile_all=True, continuous_dump=False, profile_process='server')
+profiler.set_config(filename=f'worker{kv.rank}.json', profile_all=True, continuous_dump=False, profile_process='worker')
+profiler.set_state('run', profile_process='server')
+profiler.set_state('run', profile_process='worker')
+kv._barrier()
+outs = [mx.nd.zeros((300, 300)) for _ in keys]
+for _ in range(3):
+    for key, out in zip(keys, outs):
+        kv.push(key, mx.nd.ones((300, 300)))
+        kv.pull(key, out=out)
+    mx.nd.waitall()
+kv._barrier()
+profiler.set_state('stop', profile_process='worker')
+profiler.set_state('stop', profile_process='server')
+profiler.dump(True, profile_process='worker')
+profiler.dump(True, profile_process='server')
+"""
+
+
+def nanoseconds(number):
+    return int(decimal.Decimal(number) * 1000)
+
+
+def crossings(items):
+    """Pairs of slices of one row that overlap, neither within the other."""
+    found = []
+    rows_of = collections.defaultdict(list)
+    for item in items:
+        if item["ph"] == "X":
+            rows_of[item["pid"], item["tid"]].append((item["ts"], -(item["ts"] + item["dur"]), item["name"]))
+    for slices in rows_of.values():
+        open_ones = []
+        for begin, minus_end, name in sorted(slices):
+            while open_ones and open_ones[-1][0] <= begin:
+                open_ones.pop()
+            if open_ones and open_ones[-1][0] < -minus_end:
+                found.append((open_ones[-1][1], name))
+            open_ones.append((-minus_end, name))
+    return found
+
+
+@pytest.mark.parametrize("detail", ["rounds", "messages"])
+def test_no_two_slices_of_a_row_cross_each_other(detail, tmp_path):
+    run_job(MANY_KEYS, tmp_path, 2, 1, MXNET_KVSTORE_PIECE_BYTES="65536",
+            MXPROF_DISTRIBUTED_DETAIL=detail).check()
+    for name in ("worker0.json", "worker1.json", "rank0_server.json"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        items = json.loads(text, parse_float=nanoseconds)["traceEvents"]
+        assert crossings(items) == [], name
+        exchanges = [item for item in items if item.get("cat") == "operator" and item["ph"] in "be"
+                     and ("KVStoreDist" in item["name"] or "server" in name)]
+        assert len(exchanges) == 2 * 2 * 12 * 3, (name, len(exchanges))  # two operators a key and step, two ends each
+        begun = {item["id2"]["local"]: item["ts"] for item in exchanges if item["ph"] == "b"}
+        ended = {item["id2"]["local"]: item["ts"] for item in exchanges if item["ph"] == "e"}
+        assert begun.keys() == ended.keys() and all(ended[one] >= begin for one, begin in begun.items())

@@ -81,6 +81,11 @@ int mxp__chrome_api_open(mxp_chrome *chrome);
 int mxp__chrome_arrows(mxp_export *run);
 int mxp__chrome_api_counters(mxp_export *run);
 
+// An exchange with other processes, of which a thread has several under way at once: an operator of
+// that phase which another completed, or which no thread pushed. It is drawn as an asynchronous
+// event, because viewers drop slices of one row that overlap. No arrow leads to such an event.
+bool mxp__chrome_is_exchange(const mxp_event *event);
+
 // Any one record, `name` being its entry; kinds that are not drawn write nothing.
 void mxp__chrome_event(mxp_chrome *chrome, const mxp_chrome_name *name, const mxp_event *event,
                        mxp_strbuf *out);

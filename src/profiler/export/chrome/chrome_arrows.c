@@ -58,7 +58,7 @@ static int put_new(mxp_export *run, mxp_arrows *arrows)
     mxp_arrow arrow;
     int found;
     while ((found = mxp__reader_next(chrome->operators, &event)) == 1) {
-        int more = mxp__arrows_of(arrows, &event, &arrow);
+        int more = mxp__chrome_is_exchange(&event) ? 0 : mxp__arrows_of(arrows, &event, &arrow);
         if (more == 1) {
             more = put_arrow(run, &arrow);
         }

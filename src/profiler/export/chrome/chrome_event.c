@@ -194,6 +194,14 @@ static uint32_t row_of(mxp_chrome *chrome, const mxp_event *event, bool is_async
                : mxp__chrome_lane_row(chrome->tracks, event->lane);
 }
 
+static void put_async_end(const mxp_chrome_name *name, const mxp_event *event, uint32_t row,
+                          mxp_strbuf *out)
+{
+    put_begin(out, name, 'e', row, not_negative(event->end_ns));
+    put_local_id(out, event->id);
+    mxp__strbuf_putc(out, '}');
+}
+
 static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
                      mxp_strbuf *out)
 {
@@ -203,20 +211,37 @@ static void put_span(mxp_chrome *chrome, const mxp_event *event, const mxp_chrom
     if (name->is_async) {
         put_local_id(out, event->id);
         put_args(chrome, event, out);
-        put_begin(out, name, 'e', row, end_ns);
-        put_local_id(out, event->id);
-        mxp__strbuf_putc(out, '}');
+        put_async_end(name, event, row, out);
     } else {
         put_us(out, ",\"dur\":", end_ns - begin_ns);
         put_args(chrome, event, out);
     }
 }
 
+bool mxp__chrome_is_exchange(const mxp_event *event)
+{
+    mxp_operator_view op;
+    if (event->kind != MXP_KIND_OPERATOR ||
+        (event->flags & MXP_OP_PHASE_MASK) != MXP_PHASE_COMMUNICATION) {
+        return false;
+    }
+    mxp__event_operator(event, &op);
+    return (event->flags & MXP_OP_ASYNC) != 0 || op.push_thread == 0xffff;
+}
+
 static void put_operator(mxp_chrome *chrome, const mxp_event *event, const mxp_chrome_name *name,
                          mxp_strbuf *out)
 {
     int64_t begin_ns = not_negative(event->begin_ns), end_ns = not_negative(event->end_ns);
-    put_begin(out, name, 'X', mxp__chrome_thread_row(chrome->tracks, event->thread), begin_ns);
+    const uint32_t row = mxp__chrome_thread_row(chrome->tracks, event->thread);
+    if (mxp__chrome_is_exchange(event)) {
+        put_begin(out, name, 'b', row, begin_ns);
+        put_local_id(out, event->id);
+        put_args(chrome, event, out);
+        put_async_end(name, event, row, out);
+        return;
+    }
+    put_begin(out, name, 'X', row, begin_ns);
     put_us(out, ",\"dur\":", end_ns - begin_ns);
     put_args(chrome, event, out);
 }

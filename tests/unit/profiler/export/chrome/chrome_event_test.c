@@ -208,6 +208,39 @@ static void operators_tell_what_they_waited_for(void **state)
     finish(&fix);
 }
 
+// A thread has several under way, and viewers drop slices of one row that overlap.
+static void exchanges_are_asynchronous(void **state)
+{
+    (void)state;
+    fixture fix = start();
+    const mxp_operator push = {.name = fake_span_name(fix.source, "operator", "Push"),
+                               .id = 12,
+                               .start_ticks = 7000,
+                               .end_ticks = 9500,
+                               .flags = MXP_PHASE_COMMUNICATION | MXP_OP_ASYNC};
+    const mxp_operator sum = {.name = fake_span_name(fix.source, "operator", "Sum"),
+                              .id = 13,
+                              .start_ticks = 8000,
+                              .end_ticks = 9600,
+                              .flags = MXP_PHASE_COMMUNICATION,
+                              .push_thread = 0xffff};
+    const mxp_operator reduce = {.name = fake_span_name(fix.source, "operator", "Reduce"),
+                                 .id = 14,
+                                 .start_ticks = 9600,
+                                 .end_ticks = 9700,
+                                 .flags = MXP_PHASE_COMMUNICATION};
+    fake_operator(fix.source, fix.thread, &push);
+    fake_operator(fix.source, fix.thread, &sum);
+    fake_operator(fix.source, fix.thread, &reduce);
+    expect(&fix, "{\"ph\":\"b\",\"cat\":\"operator\",\"name\":\"Push\",\"pid\":4711,\"tid\":1000,"
+                 "\"ts\":7.000,\"id2\":{\"local\":\"0x");
+    expect(&fix, "{\"ph\":\"e\",\"cat\":\"operator\",\"name\":\"Push\",\"pid\":4711,\"tid\":1000,"
+                 "\"ts\":9.500,\"id2\":{\"local\":\"0x");
+    expect(&fix, "{\"ph\":\"b\",\"cat\":\"operator\",\"name\":\"Sum\"");
+    expect(&fix, "{\"ph\":\"X\",\"cat\":\"operator\",\"name\":\"Reduce\"");
+    finish(&fix);
+}
+
 static void counters_keep_every_digit(void **state)
 {
     (void)state;
@@ -360,6 +393,7 @@ int main(void)
         cmocka_unit_test(long_spans_carry_lane_arguments_and_flags),
         cmocka_unit_test(texts_of_long_spans_are_quoted_and_tell_what_is_cut),
         cmocka_unit_test(operators_tell_what_they_waited_for),
+        cmocka_unit_test(exchanges_are_asynchronous),
         cmocka_unit_test(counters_keep_every_digit),
         cmocka_unit_test(counters_of_one_name_in_two_domains_get_an_id),
         cmocka_unit_test(memory_is_a_counter_of_its_device),
