@@ -54,9 +54,9 @@ def test_detail_and_ranks_are_options_that_a_running_store_follows(tmp_path):
     counts = spans_by_process(tmp_path / "job", tmp_path)
     push = "KVStoreDistDefaultPush"
     assert counts["worker 0", push] == 2 * STEPS and counts["worker 1", push] == STEPS
-    # A push and a pull are a message each, and so is the value that init sends. An owner receives values.
+    # A push and a pull are a message each, and so is the value that init sends; each is told on both ends.
     assert counts["worker 0", "send"] == 2 * STEPS + 1 and counts["worker 1", "send"] == 0
-    assert counts["server 0", "receive"] == STEPS
+    assert counts["server 0", "receive"] == 2 * STEPS + 1
 
 
 PUT = """

@@ -187,6 +187,7 @@ static void take_init(mxn_arrival_of *arrival, const void *inlined)
     unsigned char *to = arrival->part->values[arrival->piece->current] + arrival->piece->offset;
     if (!mxn__wire_has_body(&arrival->header)) {
         memcpy(to, inlined, arrival->header.bytes);
+        mxn__record_request(arrival);
         mxn__owner_reply(arrival, 0, 0);
         return;
     }

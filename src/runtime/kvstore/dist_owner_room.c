@@ -86,10 +86,12 @@ static void body_is_here(mxn_ticket *ticket, int error)
     dist->owner->in_bytes += arrival->header.bytes;
     if (arrival->piece == NULL) {
         mxn__owner_free_arrival(arrival);
-    } else if (arrival->header.kind == MXN_WIRE_INIT) {
+        return;
+    }
+    mxn__record_arrival(arrival);
+    if (arrival->header.kind == MXN_WIRE_INIT) {
         mxn__owner_reply(arrival, 0, 0);
     } else {
-        mxn__record_arrival(arrival);
         mxn__round_here(arrival);
     }
 }

@@ -385,8 +385,7 @@ void mxn__round_push(mxn_arrival_of *arrival, const void *inlined)
 {
     if (!mxn__wire_has_body(&arrival->header)) {
         arrival->dist->owner->in_bytes += arrival->header.bytes;
-        arrival->begin_ticks = mxp_ticks();
-        mxn__record_arrival(arrival);
+        mxn__record_request(arrival);
     }
     if (arrival->part->is_async) {
         push_async(arrival, inlined);
@@ -400,6 +399,7 @@ void mxn__round_pull(mxn_arrival_of *arrival)
 {
     mxn_owner_part *part = arrival->part;
     const bool is_hosts = part->host_key != NULL;
+    mxn__record_request(arrival);
     if (part->is_updating || part->due != NULL ||
         (is_hosts && !mxn__host_has(part, arrival->header.round))) {
         mxn__list_add(&part->pulls, arrival);

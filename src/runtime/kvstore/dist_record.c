@@ -266,6 +266,14 @@ void mxn__record_arrival(mxn_arrival_of *arrival)
     }
 }
 
+void mxn__record_request(mxn_arrival_of *arrival)
+{
+    if (is_recorded(arrival)) {
+        arrival->begin_ticks = mxp_ticks();
+        mxn__record_arrival(arrival);
+    }
+}
+
 void mxn__record_add(const mxn_arrival_of *arrival, uint64_t begin_ticks, uint64_t end_ticks)
 {
     static mxp_atomic_u32 cache;

@@ -23,6 +23,7 @@ void mxn__record_received(mxn_dist *dist, mxn_flight *flight);
 
 // ---- owners ------------------------------------------------------------------------------------
 void mxn__record_arrival(mxn_arrival_of *arrival);  // its value has come
+void mxn__record_request(mxn_arrival_of *arrival);  // its header has, and no value follows
 void mxn__record_add(const mxn_arrival_of *arrival, uint64_t begin_ticks, uint64_t end_ticks);
 void mxn__record_reply(mxn_arrival_of *arrival, mxn_wire *reply);
 void mxn__record_replied(const mxn_arrival_of *arrival);

@@ -198,6 +198,40 @@ static void each_message_has_an_arrow_that_goes_forward(void **state)
     live_events_free(&live);
 }
 
+static uint32_t count_arrows(const live_events *live)
+{
+    uint32_t begins = 0;
+    for (size_t i = 0; i < live->count; i++) {
+        const mxp_event *at = &live->events[i];
+        if (at->kind == MXP_KIND_FLOW && at->phase == MXP_FLOW_START) {
+            assert_non_null(find_flow(live, MXP_FLOW_END, at->value.u64));
+            begins++;
+        }
+    }
+    return begins;
+}
+
+// A first value, whether it comes with its header or after it, and a pull, which carries nothing.
+static void every_request_is_told_at_both_ends(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, MXN_DETAIL_MESSAGES);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    dist_world_init_all(&world, 0, 2, "first", values[0], SMALL);
+    dist_world_init_all(&world, 0, 3, "first, long", values[0], LONG);
+    do_one(&world, 1, MXN_DIST_PULL, 0, SMALL);
+    do_one(&world, 1, MXN_DIST_PULL, 1, LONG);
+    finish(&world, &live);
+    assert_int_equal(count_arrows(&live), 2 * (1 + 2 + 1 + 2));
+    assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 4 * (1 + 2 + 1 + 2));
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "send"), 6);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "receive"), 6 + 6);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "reply"), 6);
+    live_events_free(&live);
+}
+
 static void statistics_are_counters_alone(void **state)
 {
     (void)state;
@@ -240,6 +274,7 @@ int main(void)
         cmocka_unit_test_teardown(owners_tell_rounds_and_sums_by_part, live_events_stop),
         cmocka_unit_test_teardown(a_barrier_is_a_span_of_each_worker, live_events_stop),
         cmocka_unit_test_teardown(each_message_has_an_arrow_that_goes_forward, live_events_stop),
+        cmocka_unit_test_teardown(every_request_is_told_at_both_ends, live_events_stop),
         cmocka_unit_test_teardown(statistics_are_counters_alone, live_events_stop),
         cmocka_unit_test_teardown(nothing_is_told_while_nothing_records, live_events_stop),
     };
