@@ -84,7 +84,7 @@ with span: os.kill(os.getpid(), 9)
 
 
 def test_what_is_known_of_a_killed_process_stands_there_as_the_command_prints_it(tmp_path):
-    console = re.search(r"^\$ (MXNET_PROFILER_AUTOSTART=1 .*?)^```", README, re.MULTILINE | re.DOTALL)[1]
+    console = re.search(r"^\$ (MXPROF_AUTOSTART=1 .*?)^```", README, re.MULTILINE | re.DOTALL)[1]
     command, shown = re.split(r"^\$ mxprof info run\.mxp\n", console, flags=re.MULTILINE)
     variables = dict(re.findall(r"(\w+)=(\S+)", command))
     variables.update(PYTHONPATH=str(SOURCE / "python"), MXNET_LIBRARY_PATH=str(BUILD),
