@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -33,6 +34,14 @@ def test_the_script_for_pytorch_has_the_counts_of_the_page(tmp_path):
     assert rows(text).items() <= rows(result.stderr).items() and len(rows(text)) == 10
     for told in (re.search(r"1 process, [^;]*; lost nothing", text)[0], re.search("marks from .*", text)[0]):
         assert told in result.stderr
+
+
+def test_the_lines_that_mark_steps_do_so_in_any_script(tmp_path):
+    (tmp_path / "steps.py").write_text(re.search(r"### Steps\n.*?^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[1])
+    assert run(tmp_path, "-o", "steps", "--python=c", sys.executable, "steps.py").returncode == 0
+    printed = subprocess.run([pathlib.Path(os.environ["MXPROF_BUILD"]) / "mxprof", "report", "steps"], cwd=tmp_path, check=True,
+                             capture_output=True, text=True, timeout=60).stdout
+    assert printed.startswith("steps 50 ")
 
 
 def test_the_summary_next_to_the_commands_of_the_page_exists():
