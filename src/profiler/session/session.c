@@ -228,11 +228,12 @@ void mxp__session_finish(void)
     mxp__background_end(session);
     mxp__lock(&session->lock);
     int error = mxp__dump_last_locked(session);
+    const bool is_left_out = mxp__fork_left_out(session);
     mxp__unlock(&session->lock);
     if (error != MXP_OK) {
         fprintf(stderr, "mxprof: the profile could not be written at exit: %s\n", mxp_last_error());
     }
-    if (mxp__fork_left_out(session)) {
+    if (is_left_out) {
         fprintf(stderr, "mxprof: this daemon recorded nothing: its parent did, in memory; "
                         "MXPROF_STORE=file records both\n");
     }

@@ -99,7 +99,8 @@ void mxp__background_end(mxp_session *session);  // for good; without the lock: 
 
 // atfork.c
 void mxp__fork_install(void);
-// A daemon of a process that recorded in memory: it does not record, and has not been told to.
+// A daemon of a process that recorded in memory: it does not record, and has not been told to. With
+// the lock.
 bool mxp__fork_left_out(const mxp_session *session);
 
 // autostart.c: refers to it, so that a static link takes the constructor along.
