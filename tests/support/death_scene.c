@@ -74,8 +74,15 @@ static void die(void)
     FILE *file = fopen(path, "w");
     fprintf(file, "%llu", (unsigned long long)mxp__os_monotonic_ns());
     fclose(file);
-    signal(SIGSEGV, SIG_DFL);
-    signal(SIGABRT, SIG_DFL);
+    // At the start it is the communication thread that dies, which blocks all signals.
+    static const int numbers[] = {SIGSEGV, SIGABRT, SIGTERM};
+    sigset_t open;
+    sigemptyset(&open);
+    for (int i = 0; i < 3; i++) {
+        signal(numbers[i], SIG_DFL);
+        sigaddset(&open, numbers[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &open, NULL);
     if (strcmp(own.how, "kill") == 0) {
         raise(SIGKILL);
     } else if (strcmp(own.how, "exit0") == 0) {
@@ -386,11 +393,28 @@ static void check_file(const char *where, const char *name)
 
 static const char *const all[DEATH_PROCESSES] = {"worker 0", "worker 1", "server 0"};
 
+// Nobody watched the others yet: whoever is named is the victim, and the head says who did not come
+// in, if it lives.
+static void check_start(const death_scene *scene, const char *said)
+{
+    for (int i = 0; i < DEATH_PROCESSES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s (rank ", all[i]);
+        const bool is_it = strcmp(all[i], role_of(scene->victim)) == 0;
+        const bool must = is_it && strcmp(scene->victim, "head") != 0;
+        if ((must && count_of(said, name) == 0) || (!is_it && count_of(said, name) != 0)) {
+            fail_msg("%s, %s at start: %s is%s named: '%s'", scene->how, scene->victim, all[i],
+                     must ? " not" : "", said);
+        }
+    }
+}
+
 void death_check(const death_scene *scene, const char *where, const char *said)
 {
     static const char *const files[DEATH_PROCESSES] = {"worker0.mxp", "worker1.mxp", "server0.mxp"};
     if (strcmp(scene->moment, "start") == 0) {
-        return;  // nobody knew the others yet: that it ends is what counts
+        check_start(scene, said);
+        return;
     }
     for (int i = 0; i < DEATH_PROCESSES; i++) {
         if (strcmp(all[i], role_of(scene->victim)) != 0) {

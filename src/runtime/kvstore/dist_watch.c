@@ -15,9 +15,10 @@
 #include "base/os/os.h"
 #include "base/setting.h"
 #include "runtime/kvstore/liveness.h"
+#include "runtime/kvstore/liveness_words.h"
 
 enum { ADDRESS_COMMAND = 0x4c495645, PATH_BYTES = 1024 };
-static const uint64_t LOOK_NS = 1000000;
+static const uint64_t LOOK_NS = 1000000, LAST_WORD_NS = 300000000;
 static const double HEAD_S = 5;  // the head gives up first, and its word names who is missing
 
 typedef struct watch {
@@ -180,25 +181,36 @@ static uint32_t head_of(const mxn_transport *transport)
     return 0;
 }
 
+static mxn_live_identity identity_of(const mxn_peer *peer, uint32_t rank)
+{
+    const bool works = (peer->roles & MXN_ROLE_WORKER) != 0,
+               owns = (peer->roles & MXN_ROLE_OWNER) != 0;
+    mxn_live_identity made = {.role_rank = (int32_t)(works ? peer->worker : peer->owner),
+                              .rank = (int32_t)rank,
+                              .pid = peer->pid};
+    snprintf(made.role, sizeof made.role, "%s", works ? "worker" : owns ? "server" : "scheduler");
+    snprintf(made.host, sizeof made.host, "%s", peer->host);
+    return made;
+}
+
+static mxn_live_identity who(void *context, int32_t rank)
+{
+    (void)context;
+    return identity_of(&node.peers[rank], (uint32_t)rank);
+}
+
 static mxn_liveness_setup setup_of(const mxn_transport *transport)
 {
     const mxn_peer *own = &transport->peers[transport->rank];
-    bool works = (own->roles & MXN_ROLE_WORKER) != 0, owns = (own->roles & MXN_ROLE_OWNER) != 0;
-    mxn_liveness_setup setup = {.self = {.role_rank = (int32_t)(works ? own->worker : own->owner),
-                                         .rank = (int32_t)transport->rank,
-                                         .pid = own->pid},
+    mxn_liveness_setup setup = {.self = identity_of(own, transport->rank),
                                 .ranks = (int32_t)transport->size,
                                 .one_host = true,
                                 .head_ends_all = transport->ops->end_job != NULL,
+                                .who = who,
                                 .doing = doing,
                                 .failed = failed,
                                 .snapshot = snapshot,
                                 .end = end};
-    snprintf(setup.self.role, sizeof setup.self.role, "%s",
-             works  ? "worker"
-             : owns ? "server"
-                    : "scheduler");
-    snprintf(setup.self.host, sizeof setup.self.host, "%s", own->host);
     for (uint32_t i = 0; i < transport->size; i++) {
         if (strcmp(transport->peers[i].boot_id, own->boot_id) != 0) {
             setup.one_host = false;
@@ -211,6 +223,9 @@ typedef struct first_letter {
     mxn_live_address address;
     bool is_here;
     int error;
+    bool is_head;
+    uint32_t head;  // its number
+    char text[512];  // who was lost first; "": nobody
 } first_letter;
 
 static void take_address(void *context, uint32_t peer, const mxn_wire *header, const void *inlined)
@@ -227,11 +242,20 @@ static void take_address(void *context, uint32_t peer, const mxn_wire *header, c
     }
 }
 
+// The first who is lost is the one who died, and the others' ends are consequences. Whoever is not
+// the head goes on until the head has gone, too: only its own end ends the waiting for its word.
 static void lost_early(void *context, uint32_t peer, const char *text)
 {
     first_letter *into = context;
-    (void)peer;
-    into->error = mxp__fail(MXP_ESTATE, "%s", text);
+    if (into->text[0] == '\0') {
+        char name[MXN_LIVE_NAME_BYTES];
+        const mxn_live_identity dead = identity_of(&node.peers[peer], peer);
+        mxn__live_name(&dead, name);
+        snprintf(into->text, sizeof into->text, "%s died as the store was opened: %s", name, text);
+    }
+    if (into->error == MXP_OK && (into->is_head || peer == into->head)) {
+        into->error = mxp__fail(MXP_ESTATE, "%s", into->text);
+    }
 }
 
 static void count_done(mxn_ticket *ticket, int error)
@@ -246,6 +270,14 @@ static void look(mxn_transport *transport)
     if (!transport->ops->progress(transport)) {
         transport->ops->sleep(transport, LOOK_NS);
     }
+}
+
+// Those who wait for the head's answer look at nobody else.
+static int tell_all_of_the_dead(const first_letter *letter)
+{
+    mxn__liveness_end_job(node.liveness, letter->text);
+    (void)mxn__liveness_wait(node.liveness);
+    return mxp__fail(letter->error, "%s", letter->text);
 }
 
 // The head: sends its address to all, then waits until all have come.
@@ -272,10 +304,29 @@ static int gather_all(mxn_transport *transport, first_letter *into)
     while (error == MXP_OK && into->error == MXP_OK && !mxn__liveness_is_settled(node.liveness)) {
         look(transport);
     }
+    if (node.liveness != NULL && into->text[0] != '\0') {
+        return tell_all_of_the_dead(into);
+    }
     if (error == MXP_OK) {
         error = into->error != MXP_OK ? into->error : mxn__liveness_wait(node.liveness);
     }
     return error;
+}
+
+// Where the head has gone without an answer the transport may know of the one who died before it.
+static int open_peer(mxn_transport *transport, const mxn_liveness_setup *setup, first_letter *into)
+{
+    const int error = mxn__liveness_open_peer(setup, &into->address, &node.liveness);
+    if (error != MXP_EIO) {
+        return error;
+    }
+    char text[512];
+    snprintf(text, sizeof text, "%s", mxp_last_error());
+    const uint64_t until_ns = mxp__os_monotonic_ns() + LAST_WORD_NS;
+    while (into->error == MXP_OK && mxp__os_monotonic_ns() < until_ns) {
+        look(transport);
+    }
+    return mxp__fail(MXP_EIO, "%s", into->text[0] == '\0' ? text : into->text);
 }
 
 static int join_head(mxn_transport *transport, first_letter *into)
@@ -291,13 +342,13 @@ static int join_head(mxn_transport *transport, first_letter *into)
     while (!into->is_here && into->error == MXP_OK) {
         look(transport);
         if (mxp__os_monotonic_ns() > until_ns) {
-            return mxp__fail(MXP_ESTATE, "waited %.0f s for a word of worker 0 (%s, pid %u)",
-                             limit_s, transport->peers[head_of(transport)].host,
-                             transport->peers[head_of(transport)].pid);
+            char name[MXN_LIVE_NAME_BYTES];
+            const mxn_live_identity head = who(NULL, (int32_t)head_of(transport));
+            mxn__live_name(&head, name);
+            return mxp__fail(MXP_ESTATE, "waited %.0f s for a word of %s", limit_s, name);
         }
     }
-    return into->error != MXP_OK ? into->error
-                                 : mxn__liveness_open_peer(&setup, &into->address, &node.liveness);
+    return into->error != MXP_OK ? into->error : open_peer(transport, &setup, into);
 }
 
 static int open_watched(void *context, mxn_transport **transport)
@@ -312,11 +363,12 @@ static int open_watched(void *context, mxn_transport **transport)
     mxn_transport *opened = *transport;
     node.peers = opened->peers;
     node.peer_count = opened->size;
+    letter.head = head_of(opened);
+    letter.is_head = letter.head == opened->rank;
     opened->handler = take_address;
     opened->lost = lost_early;
     opened->context = &letter;
-    error =
-        head_of(opened) == opened->rank ? gather_all(opened, &letter) : join_head(opened, &letter);
+    error = letter.is_head ? gather_all(opened, &letter) : join_head(opened, &letter);
     opened->handler = NULL;
     opened->lost = NULL;
     opened->context = NULL;

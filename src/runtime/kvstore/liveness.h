@@ -49,6 +49,9 @@ typedef struct mxn_liveness_setup {
     bool one_host;
     bool head_ends_all;  // `end` of the head ends the others too, who wait for that for two seconds
     void *context;
+    // Who has this rank, for words about those who never come; asked as the head opens. Null:
+    // nobody knows.
+    mxn_live_identity (*who)(void *context, int32_t rank);
     // What the process does now: "push of key 'w0', round 12". At most `size` bytes with the zero.
     void (*doing)(void *context, char *buffer, uint32_t size);
     // Somebody died, or the job is to end: operations that wait, and later ones, fail with `text`.

@@ -86,6 +86,9 @@ void mxn__live_ask(mxn_liveness *liveness, int kind, const void *body, uint32_t 
 void mxn__live_accept(mxn_liveness *liveness);
 void mxn__live_hear_pending(mxn_liveness *liveness, uint32_t index);
 void mxn__live_hear(mxn_liveness *liveness, uint32_t index);
+// The head's, before all are here: "WAITED worker 1 (...), and 2 more".
+void mxn__live_missing(const mxn_liveness *liveness, const char *waited,
+                       char text[MXN_LIVENESS_LINE_BYTES]);
 void mxn__live_beat(mxn_liveness *liveness, uint64_t now_ns);
 void mxn__live_look_for_silent(mxn_liveness *liveness, uint64_t now_ns);
 uint64_t mxn__live_silent_ns(const mxn_liveness *liveness);  // when the head counts as silent

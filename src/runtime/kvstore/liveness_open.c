@@ -105,6 +105,9 @@ int mxn__liveness_open_head(const mxn_liveness_setup *setup, mxn_live_address *a
         return error != MXP_OK ? error : MXP_ENOMEM;
     }
     made->awaited = made->other_count - 1;
+    for (uint32_t i = 0; timed.who != NULL && i < made->other_count; i++) {
+        made->others[i].who = timed.who(timed.context, (int32_t)i);
+    }
     error = mxn__live_make_key(made->key);
     if (error == MXP_OK && made->awaited > 0) {
         error = mxn__live_listen(setup->one_host, address, &made->listen_fd);

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/os/os.h"
+#include "runtime/kvstore/liveness_words.h"
 
 static const uint64_t TERMINATED_NS = 500000000;
 
@@ -59,9 +60,24 @@ void mxn__live_terminated_end(void)
     }
 }
 
+// Whoever has ended since is not the one: all wait for somebody, and for that they are ended.
+static void say_who_is_missing(mxn_liveness *liveness)
+{
+    char text[MXN_LIVENESS_LINE_BYTES], line[MXN_LIVENESS_LINE_BYTES];
+    mxp__lock(&liveness->lock);
+    liveness->suspected_ns = 0;
+    mxp__unlock(&liveness->lock);
+    mxn__live_missing(liveness, "told to end while it waited for", text);
+    mxn__live_line(text, &liveness->setup.self, "", line);
+    mxn__live_say(line);
+}
+
 static void take_notice(mxn_liveness *liveness, uint64_t now_ns)
 {
     liveness->is_terminated = true;
+    if (liveness->awaited > 0 && !mxp_atomic_load(&liveness->has_failed)) {
+        say_who_is_missing(liveness);
+    }
     liveness->terminated_ns = now_ns + TERMINATED_NS;
     for (uint32_t i = 0; i < liveness->other_count; i++) {
         if (liveness->others[i].is_here) {

@@ -231,13 +231,19 @@ static void lose(mxn_liveness *liveness, mxn_live_other *other, const char *how)
 {
     char name[MXN_LIVE_NAME_BYTES], text[MXN_LIVENESS_LINE_BYTES];
     other->is_here = false;
-    if (other->is_terminated && liveness->is_terminated) {
+    const bool all_came = liveness->awaited == 0;
+    if (liveness->is_terminated && (other->is_terminated || !all_came)) {
         return;  // the whole job ends
     }
     liveness->head_is_gone = liveness->head_is_gone || !liveness->is_head;
     mxn__live_name(&other->who, name);
     snprintf(text, sizeof text, "%s %s", name, how);
-    mxn__live_fail(liveness, text, NULL);
+    if (!all_came && liveness->setup.head_ends_all) {
+        // Who waits to come in tells nobody that it was told to end: perhaps it is our turn next.
+        mxn__liveness_suspect(liveness, text);
+    } else {
+        mxn__live_fail(liveness, text, NULL);
+    }
 }
 
 void mxn__live_hear(mxn_liveness *liveness, uint32_t index)
@@ -285,19 +291,35 @@ static void expire_pending(mxn_liveness *liveness, uint64_t now_ns)
     }
 }
 
+void mxn__live_missing(const mxn_liveness *liveness, const char *waited,
+                       char text[MXN_LIVENESS_LINE_BYTES])
+{
+    const mxn_liveness_setup *setup = &liveness->setup;
+    char name[MXN_LIVE_NAME_BYTES];
+    uint32_t rank = 0;
+    assert(liveness->is_head && liveness->awaited > 0);
+    while (liveness->others[rank].was_here || (int32_t)rank == setup->self.rank) {
+        rank++;
+    }
+    snprintf(name, sizeof name, "the process of rank %u", rank);
+    if (setup->who != NULL) {
+        mxn__live_name(&liveness->others[rank].who, name);
+    }
+    int length = snprintf(text, MXN_LIVENESS_LINE_BYTES, "%s %s", waited, name);
+    if (liveness->awaited > 1) {
+        snprintf(text + length, (size_t)(MXN_LIVENESS_LINE_BYTES - length), ", and %u more",
+                 liveness->awaited - 1);
+    }
+}
+
 static void look_for_missing(mxn_liveness *liveness, uint64_t now_ns)
 {
-    if ((double)(now_ns - liveness->opened_ns) < liveness->setup.start_s * 1e9) {
-        return;
-    }
-    for (uint32_t i = 0; i < liveness->other_count; i++) {
-        if (!liveness->others[i].was_here && (int32_t)i != liveness->setup.self.rank) {
-            char text[MXN_LIVENESS_LINE_BYTES];
-            snprintf(text, sizeof text, "waited %.0f s for the process of rank %u, and %u more",
-                     liveness->setup.start_s, i, liveness->awaited - 1);
-            mxn__live_fail(liveness, text, NULL);
-            return;
-        }
+    char waited[64], text[MXN_LIVENESS_LINE_BYTES];
+    if (liveness->awaited > 0 &&
+        (double)(now_ns - liveness->opened_ns) >= liveness->setup.start_s * 1e9) {
+        snprintf(waited, sizeof waited, "waited %.0f s for", liveness->setup.start_s);
+        mxn__live_missing(liveness, waited, text);
+        mxn__live_fail(liveness, text, NULL);
     }
 }
 
