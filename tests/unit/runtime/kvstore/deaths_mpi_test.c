@@ -36,8 +36,8 @@ static int play(death_scene *scene, char where[4200], char **said)
     return death_run(start, scene, said);
 }
 
-// mpirun's is that of the process that failed first. Who is silent, or ends with 0, need not be it:
-// then the head ends the job, or, before all are there, whoever gives up first does.
+// mpirun's is that of the process whose end it sees first: of the dead one, of a survivor, which
+// ends with 70, or, before all are there, of who gives up.
 static bool is_code_of(const death_scene *scene, int code)
 {
     static const struct {
@@ -48,8 +48,7 @@ static bool is_code_of(const death_scene *scene, int code)
     const bool is_early = strcmp(scene->moment, "start") == 0;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         if (strcmp(scene->how, codes[i].how) == 0) {
-            return code == codes[i].code || (code == 70 && strcmp(scene->how, "exit0") == 0) ||
-                   (is_early && code == 1 && strcmp(scene->how, "stop") == 0);
+            return code == codes[i].code || code == 70 || (is_early && code == 1);
         }
     }
     return false;
