@@ -71,7 +71,10 @@ def test_a_program_is_compiled_and_run_with_what_they_unpack_to(packages, tmp_pa
                        PKG_CONFIG_PATH=str(library.parent / "pkgconfig"))
     for path in (library, usr / "bin/mxprof", next(usr.rglob("libmxprof_collect.so"))):
         assert ".symtab" not in run("readelf", "-SW", path)
-    flags = run("pkg-config", "--cflags", "--libs", "mxprof", env=environment).split()
+    # A package's file names the system's folders, which pkg-config leaves out and a root of its own has elsewhere.
+    unpacked = dict(environment, PKG_CONFIG_SYSROOT_DIR=str(tmp_path / "root"), PKG_CONFIG_ALLOW_SYSTEM_CFLAGS="1",
+                    PKG_CONFIG_ALLOW_SYSTEM_LIBS="1")
+    flags = run("pkg-config", "--cflags", "--libs", "mxprof", env=unpacked).split()
     run("c++", "-std=c++17", SOURCE / "tests/install/consumer/consumer.cpp", *flags, "-o", tmp_path / "consumer")
     run("cmake", "-S", SOURCE / "tests/install/consumer", "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={usr}")
     run("cmake", "--build", tmp_path / "build")
