@@ -177,6 +177,38 @@ int dist_world_do(mxn_dist *dist, int kind, uint16_t store, uint32_t key, const 
     return mxn_dist_submit(dist, &of);
 }
 
+void dist_world_expect_half_sum(dist_world *of, const float *parts, int sums, float wanted)
+{
+    const mxn_shape shape = {.ndim = 1, .dims = {5}};
+    mxn_half in[DIST_WORLD_MAX][5], out[DIST_WORLD_MAX][5];
+    dist_outcome outcomes[DIST_WORLD_MAX];
+    for (int round = 0; round <= sums; round++) {
+        for (uint32_t w = 0; w < of->workers; w++) {
+            for (int i = 0; i < 5; i++) {
+                in[w][i] = mxn_half_from_float(parts[w]);
+            }
+            outcomes[w] = (dist_outcome){.error = 1};
+            const mxn_dist_operation one = {.kind = round == 0 ? MXN_DIST_INIT : MXN_DIST_PUSHPULL,
+                                            .in = in[w],
+                                            .out = out[w],
+                                            .bytes = sizeof in[w],
+                                            .dtype = MXN_FLOAT16,
+                                            .name = "half",
+                                            .shape = &shape,
+                                            .done = dist_outcome_done,
+                                            .context = &outcomes[w]};
+            assert_int_equal(mxn_dist_submit(dist_world_worker(of, w), &one), MXP_OK);
+        }
+        dist_world_run(of);
+        for (uint32_t w = 0; w < of->workers; w++) {
+            assert_true(dist_outcome_is_good(&outcomes[w]));
+            if (round > 0) {
+                assert_int_equal(out[w][4].bits, mxn_half_from_float(wanted).bits);
+            }
+        }
+    }
+}
+
 void dist_world_init_all(dist_world *of, uint16_t store, uint32_t key, const char *name,
                          const float *value, uint64_t count)
 {

@@ -51,6 +51,8 @@ int dist_world_init(mxn_dist *dist, uint16_t store, uint32_t key, const char *na
                     const float *value, uint64_t count, dist_outcome *outcome);
 int dist_world_do(mxn_dist *dist, int kind, uint16_t store, uint32_t key, const float *in,
                   float *out, uint64_t count, dist_outcome *outcome);
+// A key of five float16: worker i adds parts[i], `sums` times; each time all receive `wanted`.
+void dist_world_expect_half_sum(dist_world *of, const float *parts, int sums, float wanted);
 // The same key on all workers, the value of worker 0.
 void dist_world_init_all(dist_world *of, uint16_t store, uint32_t key, const char *name,
                          const float *value, uint64_t count);

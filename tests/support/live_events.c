@@ -85,3 +85,17 @@ int live_events_stop(void **state)
     live_events_free(&live);
     return 0;
 }
+
+uint64_t live_events_number(const live_events *live, const mxp_event *event, const char *key)
+{
+    for (uint32_t i = 0; i < mxp__event_arg_count(event); i++) {
+        uint32_t name, type;
+        uint64_t value;
+        mxp__event_arg(event, i, &name, &type, &value);
+        if (strcmp(live->source->name(live->source, name).text, key) == 0) {
+            return value;
+        }
+    }
+    fail_msg("no argument '%s'", key);
+    return 0;
+}

@@ -19,6 +19,8 @@ void live_events_free(live_events *live);
 size_t live_events_count(const live_events *live, int kind, const char *name);
 // The n-th such event, or null.
 const mxp_event *live_events_find(const live_events *live, int kind, const char *name, size_t n);
+// The argument of an event with this key; fails the test if it has none.
+uint64_t live_events_number(const live_events *live, const mxp_event *event, const char *key);
 uint64_t live_events_lost(const live_events *live);  // sum of the source's losses
 
 // cmocka fixtures: all classes record; stop and forget what was recorded.

@@ -228,20 +228,6 @@ static void keys_that_fail_with_the_job_are_each_told(void **state)
 }
 
 // ---- records -----------------------------------------------------------------------------------
-static uint64_t number_of(const live_events *live, const mxp_event *event, const char *key)
-{
-    for (uint32_t i = 0; i < mxp__event_arg_count(event); i++) {
-        uint32_t name, type;
-        uint64_t value;
-        mxp__event_arg(event, i, &name, &type, &value);
-        if (strcmp(live->source->name(live->source, name).text, key) == 0) {
-            return value;
-        }
-    }
-    fail_msg("no argument '%s'", key);
-    return 0;
-}
-
 static void each_key_of_a_bucket_has_its_arrow(void **state)
 {
     (void)state;
@@ -292,10 +278,10 @@ static void each_key_of_a_bucket_has_its_arrow(void **state)
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, name), FEW * WORKERS);
     for (size_t i = 0; i < FEW * WORKERS; i++) {
         const mxp_event *both = live_events_find(&live, MXP_KIND_SPAN, name, i);
-        assert_int_equal(number_of(&live, both, "bytes"), COUNT * sizeof(float));
-        assert_int_equal(number_of(&live, both, "pieces"), 1);
+        assert_int_equal(live_events_number(&live, both, "bytes"), COUNT * sizeof(float));
+        assert_int_equal(live_events_number(&live, both, "pieces"), 1);
         const mxp_event *send = live_events_find(&live, MXP_KIND_SPAN, "send", i);
-        assert_int_equal(number_of(&live, send, "bytes"), COUNT * sizeof(float));
+        assert_int_equal(live_events_number(&live, send, "bytes"), COUNT * sizeof(float));
     }
     live_events_free(&live);
 }

@@ -101,37 +101,12 @@ static void narrow_floats_are_rounded_once(void **state)
 {
     (void)state;
     static const float parts[WORKERS] = {2048, 0.75f, 0.25f, 0.25f};
-    const mxn_shape shape = {.ndim = 1, .dims = {5}};
     for (uint64_t bucket_bytes = 0; bucket_bytes <= 1000; bucket_bytes += 1000) {
         dist_world world;
         mxn_dist_config config = two_levels();
         config.bucket_bytes = bucket_bytes;
         dist_world_open(&world, WORKERS, 1, &config, 7);
-        mxn_half value[WORKERS][5], got[WORKERS][5];
-        for (int step = 0; step < 3; step++) {
-            for (uint32_t w = 0; w < WORKERS; w++) {
-                for (int i = 0; i < 5; i++) {
-                    value[w][i] = mxn_half_from_float(parts[w]);
-                }
-                outcomes[w] = (dist_outcome){.error = 1};
-                const mxn_dist_operation of = {.kind =
-                                                   step == 0 ? MXN_DIST_INIT : MXN_DIST_PUSHPULL,
-                                               .in = value[w],
-                                               .out = got[w],
-                                               .bytes = sizeof value[w],
-                                               .dtype = MXN_FLOAT16,
-                                               .name = "half",
-                                               .shape = &shape,
-                                               .done = dist_outcome_done,
-                                               .context = &outcomes[w]};
-                assert_int_equal(mxn_dist_submit(dist_world_worker(&world, w), &of), MXP_OK);
-            }
-            dist_world_run(&world);
-        }
-        for (uint32_t w = 0; w < WORKERS; w++) {
-            assert_true(dist_outcome_is_good(&outcomes[w]));
-            assert_int_equal(got[w][4].bits, mxn_half_from_float(2050).bits);
-        }
+        dist_world_expect_half_sum(&world, parts, 2, 2050);
         dist_world_close(&world);
     }
 }
@@ -349,20 +324,6 @@ static void who_is_waited_for_on_a_host_is_named(void **state)
 }
 
 // ---- records -----------------------------------------------------------------------------------
-static uint64_t number_of(const live_events *live, const mxp_event *event, const char *key)
-{
-    for (uint32_t i = 0; i < mxp__event_arg_count(event); i++) {
-        uint32_t name, type;
-        uint64_t value;
-        mxp__event_arg(event, i, &name, &type, &value);
-        if (strcmp(live->source->name(live->source, name).text, key) == 0) {
-            return value;
-        }
-    }
-    fail_msg("no argument '%s'", key);
-    return 0;
-}
-
 // Worker 2 comes 20 ms after the others: all wait for it, on its host and on the other one.
 static void the_last_one_is_named_on_every_host(void **state)
 {
@@ -390,15 +351,15 @@ static void the_last_one_is_named_on_every_host(void **state)
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, name), WORKERS);
     for (size_t i = 0; i < WORKERS; i++) {
         const mxp_event *push = live_events_find(&live, MXP_KIND_SPAN, name, i);
-        assert_int_equal(number_of(&live, push, "waited_for"), 2);
-        waiting += number_of(&live, push, "waited_ns") >= 19000000;
+        assert_int_equal(live_events_number(&live, push, "waited_for"), 2);
+        waiting += live_events_number(&live, push, "waited_ns") >= 19000000;
     }
     assert_int_equal(waiting, WORKERS - 1);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStore host round"), 2);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStore round"), 1);
     const mxp_event *round = live_events_find(&live, MXP_KIND_SPAN, "KVStore round", 0);
-    assert_int_equal(number_of(&live, round, "last"), 2);
-    assert_true(number_of(&live, round, "spread_ns") >= 19000000);
+    assert_int_equal(live_events_number(&live, round, "last"), 2);
+    assert_true(live_events_number(&live, round, "spread_ns") >= 19000000);
     // From each worker to who sums, from there to the server, and back.
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "send"), WORKERS + 2);
     assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 4 * (WORKERS + 2));

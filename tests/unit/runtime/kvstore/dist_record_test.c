@@ -35,23 +35,9 @@ static void open_world(dist_world *of, int detail)
 }
 
 // ---- reading -----------------------------------------------------------------------------------
-static uint64_t number_of(const live_events *live, const mxp_event *event, const char *key)
-{
-    for (uint32_t i = 0; i < mxp__event_arg_count(event); i++) {
-        uint32_t name, type;
-        uint64_t value;
-        mxp__event_arg(event, i, &name, &type, &value);
-        if (strcmp(live->source->name(live->source, name).text, key) == 0) {
-            return value;
-        }
-    }
-    fail_msg("no argument '%s'", key);
-    return 0;
-}
-
 static const char *text_of(const live_events *live, const mxp_event *event, const char *key)
 {
-    return live->source->name(live->source, (uint32_t)number_of(live, event, key)).text;
+    return live->source->name(live->source, (uint32_t)live_events_number(live, event, key)).text;
 }
 
 static void finish(dist_world *world, live_events *live)
@@ -77,13 +63,13 @@ static void a_push_says_for_whom_it_waited(void **state)
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, name), 2);
     for (size_t i = 0; i < 2; i++) {
         const mxp_event *push = live_events_find(&live, MXP_KIND_SPAN, name, i);
-        const uint64_t waited_ns = number_of(&live, push, "waited_ns");
+        const uint64_t waited_ns = live_events_number(&live, push, "waited_ns");
         assert_string_equal(text_of(&live, push, "key"), "large");
-        assert_int_equal(number_of(&live, push, "bytes"), LONG * 4);
-        assert_int_equal(number_of(&live, push, "pieces"), 2);
-        assert_int_equal(number_of(&live, push, "round"), 0);
-        assert_int_equal(number_of(&live, push, "waited_for"), 1);
-        assert_true(number_of(&live, push, "send_ns") + waited_ns <=
+        assert_int_equal(live_events_number(&live, push, "bytes"), LONG * 4);
+        assert_int_equal(live_events_number(&live, push, "pieces"), 2);
+        assert_int_equal(live_events_number(&live, push, "round"), 0);
+        assert_int_equal(live_events_number(&live, push, "waited_for"), 1);
+        assert_true(live_events_number(&live, push, "send_ns") + waited_ns <=
                     (uint64_t)(push->end_ns - push->begin_ns));
         const bool is_first = push->end_ns - push->begin_ns >= 19000000;
         assert_true(is_first ? waited_ns >= 19000000 : waited_ns == 0);
@@ -114,11 +100,11 @@ static void owners_tell_rounds_and_sums_by_part(void **state)
     for (size_t i = 0; i < 10; i++) {
         const mxp_event *round = live_events_find(&live, MXP_KIND_SPAN, "KVStore round", i);
         const bool is_large = strcmp(text_of(&live, round, "key"), "large") == 0;
-        assert_int_equal(number_of(&live, round, "first"), is_large ? 1 : 0);
-        assert_int_equal(number_of(&live, round, "last"), is_large ? 0 : 1);
-        assert_true(number_of(&live, round, "spread_ns") <=
+        assert_int_equal(live_events_number(&live, round, "first"), is_large ? 1 : 0);
+        assert_int_equal(live_events_number(&live, round, "last"), is_large ? 0 : 1);
+        assert_true(live_events_number(&live, round, "spread_ns") <=
                     (uint64_t)(round->end_ns - round->begin_ns));
-        rounds[is_large] += number_of(&live, round, "round");
+        rounds[is_large] += live_events_number(&live, round, "round");
     }
     assert_int_equal(rounds[0], 0 + 1 + 2 + 3);
     assert_int_equal(rounds[1], 2 * (0 + 1 + 2));
@@ -142,8 +128,8 @@ static void a_barrier_is_a_span_of_each_worker(void **state)
     uint64_t waited_ns = 0;
     for (size_t i = 0; i < 2; i++) {
         const mxp_event *barrier = live_events_find(&live, MXP_KIND_SPAN, "barrier", i);
-        assert_int_equal(number_of(&live, barrier, "last"), 0);
-        waited_ns += number_of(&live, barrier, "waited_ns");
+        assert_int_equal(live_events_number(&live, barrier, "last"), 0);
+        waited_ns += live_events_number(&live, barrier, "waited_ns");
     }
     assert_true(waited_ns >= 5000000);
     live_events_free(&live);
@@ -194,7 +180,7 @@ static void each_message_has_an_arrow_that_goes_forward(void **state)
     const mxp_event *send = live_events_find(&live, MXP_KIND_SPAN, "send", 0);
     assert_string_equal(text_of(&live, send, "key"), "large");
     assert_non_null(strstr(text_of(&live, send, "peer"), "server "));
-    assert_int_equal(number_of(&live, send, "flow") >> 44, 2);  // worker 0 is process 2
+    assert_int_equal(live_events_number(&live, send, "flow") >> 44, 2);  // worker 0 is process 2
     live_events_free(&live);
 }
 

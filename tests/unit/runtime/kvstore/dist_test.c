@@ -283,33 +283,8 @@ static void narrow_floats_are_rounded_once(void **state)
     static const float parts[4] = {2048, 0.75f, 0.75f, 0.75f};
     mxn_dist_config config = dist_world_config(true);
     dist_world world;
-    dist_outcome outcomes[4];
-    const mxn_shape shape = {.ndim = 1, .dims = {5}};
     dist_world_open(&world, 4, 1, &config, 7);
-    mxn_half in[4][5], out[4][5];
-    for (int round = 0; round < 2; round++) {
-        for (uint32_t w = 0; w < 4; w++) {
-            for (int i = 0; i < 5; i++) {
-                in[w][i] = mxn_half_from_float(parts[w]);
-            }
-            outcomes[w] = (dist_outcome){.error = 1};
-            const mxn_dist_operation of = {.kind = round == 0 ? MXN_DIST_INIT : MXN_DIST_PUSHPULL,
-                                           .in = in[w],
-                                           .out = out[w],
-                                           .bytes = sizeof in[w],
-                                           .dtype = MXN_FLOAT16,
-                                           .name = "half",
-                                           .shape = &shape,
-                                           .done = dist_outcome_done,
-                                           .context = &outcomes[w]};
-            assert_int_equal(mxn_dist_submit(dist_world_worker(&world, w), &of), MXP_OK);
-        }
-        dist_world_run(&world);
-    }
-    for (uint32_t w = 0; w < 4; w++) {
-        assert_true(dist_outcome_is_good(&outcomes[w]));
-        assert_int_equal(out[w][4].bits, mxn_half_from_float(2050.25f).bits);
-    }
+    dist_world_expect_half_sum(&world, parts, 1, 2050.25f);
     dist_world_close(&world);
 }
 
