@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "base/rank_variables.h"
 #include "profiler/trace/checksum.h"
 
 extern char **environ;
@@ -138,8 +139,7 @@ void mxp__job_begin(mxp_starter starter)
 // The variable that numbers this process, null: no starter has started it.
 static const char *rank_name(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID"};
+    static const char *const names[] = {MXP__RANK_VARIABLES};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (getenv(names[i]) != NULL) {
             return names[i];

@@ -15,22 +15,6 @@ static char pattern[2 * PATH_MAX + 96];  // of the recording files; empty: there
 static mxp_config of_run;
 static bool is_alone;  // MXPROF_RUN_PROCESS: the run is of this process only
 
-static bool consists_of(const char *text, const char *characters)
-{
-    return text != NULL && text[strspn(text, characters)] == '\0';
-}
-
-// Of a process of a job, which the variable named by MXPROF_RUN_RANK numbers: "worker3.%h", or with
-// another role. Others: "%n".
-static void put_who(char *who, size_t size_bytes)
-{
-    const char *counter = mxp__setting_text("MXPROF_RUN_RANK");
-    const char *rank = counter != NULL ? mxp__setting_text(counter) : NULL;
-    const char *role = mxp__setting_text("DMLC_ROLE");
-    role = consists_of(role, "abcdefghijklmnopqrstuvwxyz") ? role : "worker";
-    snprintf(who, size_bytes, consists_of(rank, "0123456789") ? "%s%s.%%h" : "%%n", role, rank);
-}
-
 // The pattern of the files of the process's `begin`th program: the first one's is "%n.%p.mxp".
 static void put_pattern(const char *folder, unsigned begin)
 {
@@ -45,8 +29,8 @@ static void put_pattern(const char *folder, unsigned begin)
     if (begin > 1) {
         snprintf(number, sizeof number, ".%u", begin);
     }
-    char who[48];
-    put_who(who, sizeof who);
+    // Of a process of a job "worker3.%h".
+    const char *who = mxp__output_is_numbered() ? "{role}%r.%h" : "%n";
     snprintf(pattern + length, sizeof pattern - length, "/%s.%%p%s.mxp", who, number);
 }
 

@@ -15,11 +15,13 @@
 #include "base/alloc.h"
 #include "base/os/os.h"
 #include "base/os/process.h"
+#include "base/rank_variables.h"
 #include "base/setting.h"
 
 static struct {
     char program[256], host[256], start[32];
     char rank[16], role[32];  // in the job; a rank that is not known is empty
+    bool is_numbered;
 } known;
 
 static const char role_word[] = "{role}";
@@ -32,13 +34,14 @@ static bool consists_of(const char *text, const char *characters)
 // As the starters number their processes; MXPROF_RUN_RANK names another variable.
 static void learn_rank(void)
 {
-    const char *const variables[] = {mxp__setting_text("MXPROF_RUN_RANK"), "OMPI_COMM_WORLD_RANK",
-                                     "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    const char *const variables[] = {mxp__setting_text("MXPROF_RUN_RANK"), MXP__RANK_VARIABLES};
     known.rank[0] = '\0';
+    known.is_numbered = false;
     for (size_t i = 0; i < sizeof variables / sizeof *variables && known.rank[0] == '\0'; i++) {
         const char *rank = variables[i] != NULL ? mxp__setting_text(variables[i]) : NULL;
         if (consists_of(rank, "0123456789") && strlen(rank) < sizeof known.rank) {
             snprintf(known.rank, sizeof known.rank, "%s", rank);
+            known.is_numbered = i == 0;
         }
     }
     const char *role = mxp__setting_text("DMLC_ROLE");
@@ -57,6 +60,11 @@ void mxp__output_names_init(void)
     mxp__os_program_name(known.program, sizeof known.program);
     mxp__os_host_name(known.host, sizeof known.host);
     learn_rank();
+}
+
+bool mxp__output_is_numbered(void)
+{
+    return known.is_numbered;
 }
 
 // ---- patterns -----------------------------------------------------------------------------------

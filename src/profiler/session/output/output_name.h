@@ -14,6 +14,9 @@
 // Learns what patterns may ask for. Once, before anything else here; single-threaded.
 void mxp__output_names_init(void);
 
+// Whether the variable that MXPROF_RUN_RANK names has the rank, %r.
+bool mxp__output_is_numbered(void);
+
 // The configured name as a pattern that no change of the working directory touches. For
 // mxp__strfree; null gives null, and without memory too. "" stays.
 char *mxp__output_absolute(const char *configured);
