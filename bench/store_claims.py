@@ -163,6 +163,24 @@ def printed(line, environment):
     return json.loads(lines[-1])["ns"]
 
 
+def in_turn(row, options, *starts):
+    """A row of two jobs, which live side by side and take turns; who is first changes with every round."""
+    with contextlib.ExitStack() as stack:
+        sides = []
+        for start in starts:
+            sides.append(start())
+            stack.callback(sides[-1].close)
+            sides[-1].batch()  # not counted
+        children = [pid for side in sides for pid in side.children()]
+
+        def run_round(number):
+            order = sides if number % 2 == 0 else sides[::-1]
+            taken = {id(side): turn(side) for side in order}
+            return taken[id(sides[0])], taken[id(sides[1])]
+
+        return summarise(row, *rounds(options, children, run_round), options)
+
+
 class Beside(typing.NamedTuple):
     """Ours beside the original's store, the same program."""
     name: str
@@ -173,20 +191,8 @@ class Beside(typing.NamedTuple):
     needs_peers: bool = True
 
     def measure(self, row, place, options):
-        with contextlib.ExitStack() as stack:
-            sides = []
-            for start in (start_ours, start_original):
-                sides.append(start(place, self.workload, self.workers, self.servers))
-                stack.callback(sides[-1].close)
-                sides[-1].batch()  # not counted
-            children = [pid for side in sides for pid in side.children()]
-
-            def run_round(number):
-                order = sides if number % 2 == 0 else sides[::-1]
-                taken = {id(side): turn(side) for side in order}
-                return taken[id(sides[0])], taken[id(sides[1])]
-
-            return summarise(row, *rounds(options, children, run_round), options)
+        job = place, self.workload, self.workers, self.servers
+        return in_turn(row, options, lambda: start_ours(*job), lambda: start_original(*job))
 
 
 class WithAndWithout(typing.NamedTuple):
@@ -200,20 +206,8 @@ class WithAndWithout(typing.NamedTuple):
     needs_peers: bool = False
 
     def measure(self, row, place, options):
-        with contextlib.ExitStack() as stack:
-            sides = []
-            for more in ({}, self.other):
-                sides.append(start_ours(place, self.workload, self.workers, self.servers, **more))
-                stack.callback(sides[-1].close)
-                sides[-1].batch()  # not counted
-
-            def run_round(number):
-                order = sides if number % 2 == 0 else sides[::-1]
-                taken = {id(side): turn(side) for side in order}
-                return taken[id(sides[0])], taken[id(sides[1])]
-
-            children = [pid for side in sides for pid in side.children()]
-            return summarise(row, *rounds(options, children, run_round), options)
+        job = place, self.workload, self.workers, self.servers
+        return in_turn(row, options, lambda: start_ours(*job), lambda: start_ours(*job, **self.other))
 
 
 class OverFloor(typing.NamedTuple):

@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
+from compiled import compiled
+
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 PROGRAM = """
 #include <mxprof/record.h>
@@ -28,11 +29,7 @@ int main(void)
 
 @pytest.fixture(name="program", scope="module")
 def fixture_program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("program")
-    (folder / "work.c").write_text(PROGRAM)
-    subprocess.run(["cc", "work.c", "-o", "work", f"-I{SOURCE}/include", f"-L{BUILD}", "-lmxprof", f"-Wl,-rpath,{BUILD}"],
-                   cwd=folder, check=True)
-    return folder / "work"
+    return compiled(tmp_path_factory.mktemp("program"), "work", PROGRAM)
 
 
 def begin(program, folder):

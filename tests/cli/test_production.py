@@ -7,6 +7,8 @@ import subprocess
 
 import pytest
 
+from compiled import compiled
+
 SOURCE = pathlib.Path(os.environ["MXPROF_SOURCE"])
 BUILD = pathlib.Path(os.environ["MXPROF_BUILD"])
 PAGE = (SOURCE / "docs/production.md").read_text()
@@ -42,9 +44,7 @@ def blocks(language):
 
 @pytest.fixture(name="work")
 def fixture_work(tmp_path):
-    (tmp_path / "server.c").write_text(SERVER)
-    subprocess.run(["cc", "server.c", "-o", "server", f"-I{SOURCE}/include", f"-L{BUILD}", "-lmxprof",
-                    f"-Wl,-rpath,{BUILD}"], cwd=tmp_path, check=True)
+    compiled(tmp_path, "server", SERVER)
     return tmp_path
 
 

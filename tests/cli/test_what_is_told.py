@@ -9,6 +9,8 @@ import subprocess
 
 import pytest
 
+from compiled import compiled
+
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 COMMAND = BUILD / "mxprof"
@@ -128,11 +130,7 @@ int main(void)
 
 @pytest.fixture(name="program", scope="module")
 def fixture_program(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("program")
-    (folder / "table.c").write_text(PROGRAM)
-    subprocess.run(["cc", "table.c", "-o", "table", f"-I{SOURCE}/include", f"-L{BUILD}", "-lmxprof", f"-Wl,-rpath,{BUILD}"],
-                   cwd=folder, check=True)
-    return folder / "table"
+    return compiled(tmp_path_factory.mktemp("program"), "table", PROGRAM)
 
 
 def of_variables(program, **variables):
