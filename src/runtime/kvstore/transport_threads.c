@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock for the world: those who share it are tests, or there is only one peer. Handlers and
-// `done` are called without it.
+// The life of the transport over threads, and its turns.
 #include "runtime/kvstore/transport_threads.h"
 
 #include <assert.h>
@@ -8,227 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/lock.h"
 #include "base/os/os.h"
-#include "runtime/kvstore/transport_match.h"
+#include "runtime/kvstore/thread_node.h"
 
 enum { TURN = 16 };
-
-// A header on its way, and then its body, which waits to be taken from the sender's memory.
-typedef struct parcel {
-    mxn_arrival arrival;
-    uint32_t from;
-    bool has_header, has_body;
-    mxn_wire header;
-    const void *body;
-    mxn_ticket *ticket;  // the sender's
-    size_t inline_bytes;
-    unsigned char inlined[];
-} parcel;
-
-typedef struct endpoint {
-    mxn_transport base;
-    mxn_threads_world *world;
-    // All under the lock of the world.
-    parcel *first, *last;
-    parcel *at_handler;  // in no list while its header is handled; its body may still be taken back
-    mxn_match match;
-    mxn_done_list done;
-    pthread_cond_t cond;
-    bool is_woken, is_open, is_dead;
-    bool *told;  // of each peer whose death this one was told of
-} endpoint;
-
-struct mxn_threads_world {
-    mxp_lock lock;
-    uint32_t size;
-    uint32_t dead;  // how many
-    uint64_t random;  // 0: messages arrive as they were sent
-    bool is_alone;  // ends with its one transport
-    mxn_peer *peers;
-    endpoint *endpoints;
-};
-
-static void free_parcel(parcel *of)
-{
-    mxp__free(of, sizeof *of + of->inline_bytes);
-}
-
-static void wake_locked(endpoint *to)
-{
-    to->is_woken = true;
-    pthread_cond_signal(&to->cond);
-}
-
-// ---- bodies ------------------------------------------------------------------------------------
-static void done_locked(mxn_threads_world *world, uint32_t peer, mxn_ticket *ticket, int error)
-{
-    if (ticket != NULL && world->endpoints[peer].is_open) {
-        mxn__done_add(&world->endpoints[peer].done, ticket, error);
-        wake_locked(&world->endpoints[peer]);
-    }
-}
-
-// A body meets a posted receive: both ends are done. One of another length is for nobody.
-static void meet_locked(endpoint *self, parcel *of, mxn_ticket *receive)
-{
-    const bool fits = mxn__match_bytes(receive) == of->header.bytes;
-    if (fits) {
-        memcpy(mxn__match_into(receive), of->body, of->header.bytes);
-    }
-    mxn__done_add(&self->done, receive, fits ? MXP_OK : MXP_EIO);
-    done_locked(self->world, of->from, of->ticket, fits ? MXP_OK : MXP_EIO);
-    free_parcel(of);
-}
-
-static void arrive_locked(endpoint *self, parcel *of)
-{
-    mxn_ticket *receive = mxn__match_take_posted(&self->match, of->arrival.key);
-    if (receive != NULL) {
-        meet_locked(self, of, receive);
-    } else {
-        mxn__match_arrive(&self->match, &of->arrival);
-    }
-}
-
-// ---- sending -----------------------------------------------------------------------------------
-static int post(endpoint *self, uint32_t peer, const mxn_wire *header, const void *body,
-                mxn_ticket *ticket, bool has_header)
-{
-    const uint32_t bytes = mxn__wire_body_bytes(header);
-    const bool is_inline = bytes <= MXN_WIRE_INLINE_MAX;
-    const size_t inline_bytes = is_inline ? bytes : 0;
-    parcel *of = mxp__alloc(sizeof *of + inline_bytes);
-    if (of == NULL) {
-        return mxp__fail_memory("a message");
-    }
-    *of = (parcel){.arrival.key = mxn__match_key(self->base.rank, header),
-                   .from = self->base.rank,
-                   .has_header = has_header,
-                   .has_body = !is_inline && body != NULL,
-                   .header = *header,
-                   .body = body,
-                   .ticket = is_inline ? NULL : ticket,
-                   .inline_bytes = inline_bytes};
-    if (is_inline) {
-        of->header.flags |= MXN_WIRE_INLINE;
-        if (bytes > 0) {
-            memcpy(of->inlined, body, bytes);
-        }
-    }
-    mxn_threads_world *world = self->world;
-    endpoint *to = &world->endpoints[peer];
-    mxp__lock(&world->lock);
-    if (is_inline) {
-        mxn__done_add(&self->done, ticket, MXP_OK);
-    }
-    if (to->is_dead || self->is_dead) {
-        done_locked(world, self->base.rank, of->ticket, MXP_EIO);
-        free_parcel(of);
-    } else {
-        if (to->last == NULL) {
-            to->first = of;
-        } else {
-            to->last->arrival.next = &of->arrival;
-        }
-        to->last = of;
-        wake_locked(to);
-    }
-    mxp__unlock(&world->lock);
-    return MXP_OK;
-}
-
-static int send_message(mxn_transport *transport, uint32_t peer, const mxn_wire *header,
-                        const void *body, mxn_ticket *ticket)
-{
-    return post((endpoint *)transport, peer, header, body, ticket, true);
-}
-
-static int send_body(mxn_transport *transport, uint32_t peer, const mxn_wire *header,
-                     const void *body, mxn_ticket *ticket)
-{
-    return post((endpoint *)transport, peer, header, body, ticket, false);
-}
-
-// ---- receiving ---------------------------------------------------------------------------------
-static int receive(mxn_transport *transport, uint32_t peer, const mxn_wire *header, void *into,
-                   mxn_ticket *ticket)
-{
-    endpoint *self = (endpoint *)transport;
-    const uint64_t key = mxn__match_key(peer, header);
-    mxp__lock(&self->world->lock);
-    mxn__match_post(&self->match, key, into, header->bytes, ticket);
-    if (self->world->endpoints[peer].is_dead) {
-        mxn__match_unpost(&self->match, ticket);
-        mxn__done_add(&self->done, ticket, MXP_EIO);
-    } else {
-        parcel *came = (parcel *)mxn__match_take_arrived(&self->match, key);
-        if (came != NULL) {
-            meet_locked(self, came, mxn__match_take_posted(&self->match, key));
-        }
-    }
-    mxp__unlock(&self->world->lock);
-    return MXP_OK;
-}
-
-static void drop_body(parcel *of)
-{
-    of->ticket = NULL;
-    of->has_body = false;
-}
-
-// A body that this peer has sent and nobody has taken.
-static parcel *take_back_locked(endpoint *from, const mxn_ticket *ticket)
-{
-    for (uint32_t i = 0; i < from->world->size; i++) {
-        endpoint *to = &from->world->endpoints[i];
-        for (parcel *at = to->first; at != NULL; at = (parcel *)at->arrival.next) {
-            if (at->ticket == ticket) {
-                drop_body(at);
-                return NULL;  // its header stays
-            }
-        }
-        if (to->at_handler != NULL && to->at_handler->ticket == ticket) {
-            drop_body(to->at_handler);
-            return NULL;
-        }
-        for (size_t b = 0; b < MXN_MATCH_BUCKETS; b++) {
-            for (mxn_arrival *at = to->match.arrived[b]; at != NULL; at = at->next) {
-                if (((parcel *)at)->ticket == ticket) {
-                    mxn__match_remove(&to->match, at);
-                    return (parcel *)at;
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
-// Whether it is among those that are done.
-static bool is_done_locked(const endpoint *self, const mxn_ticket *ticket)
-{
-    const mxn_ticket *at = self->done.first;
-    while (at != NULL && at != ticket) {
-        at = (const mxn_ticket *)(uintptr_t)at->reserved[0];
-    }
-    return at != NULL;
-}
-
-static void cancel(mxn_transport *transport, mxn_ticket *ticket)
-{
-    endpoint *self = (endpoint *)transport;
-    mxp__lock(&self->world->lock);
-    if (mxn__match_unpost(&self->match, ticket)) {
-        mxn__done_add(&self->done, ticket, MXP_ESTATE);
-    } else if (!is_done_locked(self, ticket)) {
-        parcel *of = take_back_locked(self, ticket);
-        if (of != NULL) {
-            free_parcel(of);
-        }
-        mxn__done_add(&self->done, ticket, MXP_ESTATE);
-    }
-    mxp__unlock(&self->world->lock);
-}
 
 // ---- turns -------------------------------------------------------------------------------------
 static uint64_t draw(mxn_threads_world *world)
@@ -240,24 +22,24 @@ static uint64_t draw(mxn_threads_world *world)
 }
 
 // The oldest parcel of the sender of one that is chosen at random, or the oldest of all.
-static parcel *take_locked(endpoint *self)
+static mxn_parcel *take_locked(mxn_endpoint *self)
 {
-    parcel *chosen = self->first;
+    mxn_parcel *chosen = self->first;
     if (chosen == NULL) {
         return NULL;
     }
     if (self->world->random != 0) {
         uint64_t steps = draw(self->world) % 8;
         while (steps-- > 0 && chosen->arrival.next != NULL) {
-            chosen = (parcel *)chosen->arrival.next;
+            chosen = (mxn_parcel *)chosen->arrival.next;
         }
     }
-    parcel *before = NULL, *at = self->first;
+    mxn_parcel *before = NULL, *at = self->first;
     while (at->from != chosen->from) {
         before = at;
-        at = (parcel *)at->arrival.next;
+        at = (mxn_parcel *)at->arrival.next;
     }
-    parcel *next = (parcel *)at->arrival.next;
+    mxn_parcel *next = (mxn_parcel *)at->arrival.next;
     if (before == NULL) {
         self->first = next;
     } else {
@@ -268,7 +50,7 @@ static parcel *take_locked(endpoint *self)
     return at;
 }
 
-static void lose_locked(endpoint *self, uint32_t peer)
+static void lose_locked(mxn_endpoint *self, uint32_t peer)
 {
     self->told[peer] = true;
     for (mxn_ticket *at; (at = mxn__match_take_peer(&self->match, peer)) != NULL;) {
@@ -276,7 +58,7 @@ static void lose_locked(endpoint *self, uint32_t peer)
     }
 }
 
-static bool tell_of_dead(endpoint *self)
+static bool tell_of_dead(mxn_endpoint *self)
 {
     mxn_threads_world *world = self->world;
     for (uint32_t i = 0; i < world->size; i++) {
@@ -294,10 +76,10 @@ static bool tell_of_dead(endpoint *self)
     return false;
 }
 
-static bool deliver_one(endpoint *self)
+static bool deliver_one(mxn_endpoint *self)
 {
     mxp__lock(&self->world->lock);
-    parcel *of = self->is_dead ? NULL : take_locked(self);
+    mxn_parcel *of = self->is_dead ? NULL : take_locked(self);
     self->at_handler = of;
     mxp__unlock(&self->world->lock);
     if (of == NULL) {
@@ -309,15 +91,15 @@ static bool deliver_one(endpoint *self)
     mxp__lock(&self->world->lock);
     self->at_handler = NULL;
     if (of->has_body) {
-        arrive_locked(self, of);
+        mxn__endpoint_arrive_locked(self, of);
     } else {
-        free_parcel(of);
+        mxn__parcel_free(of);
     }
     mxp__unlock(&self->world->lock);
     return true;
 }
 
-static bool call_done(endpoint *self)
+static bool call_done(mxn_endpoint *self)
 {
     bool any = false;
     for (int i = 0; i < TURN; i++) {
@@ -339,7 +121,7 @@ static bool call_done(endpoint *self)
 
 static bool progress(mxn_transport *transport)
 {
-    endpoint *self = (endpoint *)transport;
+    mxn_endpoint *self = (mxn_endpoint *)transport;
     bool any = false;
     for (int i = 0; i < TURN && deliver_one(self); i++) {
         any = true;
@@ -353,7 +135,7 @@ static bool progress(mxn_transport *transport)
 
 static void sleep_until_message(mxn_transport *transport, uint64_t timeout_ns)
 {
-    endpoint *self = (endpoint *)transport;
+    mxn_endpoint *self = (mxn_endpoint *)transport;
     const uint64_t until = mxp__os_monotonic_ns() + timeout_ns;
     const struct timespec at = {.tv_sec = (time_t)(until / 1000000000),
                                 .tv_nsec = (long)(until % 1000000000)};
@@ -368,58 +150,59 @@ static void sleep_until_message(mxn_transport *transport, uint64_t timeout_ns)
 
 static void wake(mxn_transport *transport)
 {
-    endpoint *self = (endpoint *)transport;
+    mxn_endpoint *self = (mxn_endpoint *)transport;
     mxp__lock(&self->world->lock);
-    wake_locked(self);
+    mxn__endpoint_wake_locked(self);
     mxp__unlock(&self->world->lock);
 }
 
 // ---- life --------------------------------------------------------------------------------------
 // Nobody takes anything of this peer's memory from now on.
-static void withdraw_locked(endpoint *self)
+static void withdraw_locked(mxn_endpoint *self)
 {
     mxn_threads_world *world = self->world;
     for (uint32_t i = 0; i < world->size; i++) {
-        endpoint *to = &world->endpoints[i];
-        for (parcel *at = to->first; at != NULL; at = (parcel *)at->arrival.next) {
+        mxn_endpoint *to = &world->endpoints[i];
+        for (mxn_parcel *at = to->first; at != NULL; at = (mxn_parcel *)at->arrival.next) {
             if (at->from == self->base.rank) {
-                drop_body(at);
+                mxn__parcel_drop_body(at);
             }
         }
         if (to->at_handler != NULL && to->at_handler->from == self->base.rank) {
-            drop_body(to->at_handler);
+            mxn__parcel_drop_body(to->at_handler);
         }
         for (size_t b = 0; b < MXN_MATCH_BUCKETS; b++) {
             mxn_arrival *next = NULL;
             for (mxn_arrival *at = to->match.arrived[b]; at != NULL; at = next) {
                 next = at->next;
-                if (((parcel *)at)->from == self->base.rank) {
+                if (((mxn_parcel *)at)->from == self->base.rank) {
                     mxn__match_remove(&to->match, at);
-                    free_parcel((parcel *)at);
+                    mxn__parcel_free((mxn_parcel *)at);
                 }
             }
         }
     }
 }
 
-static void empty_locked(endpoint *self)
+static void empty_locked(mxn_endpoint *self)
 {
     while (self->first != NULL) {
-        parcel *of = self->first;
-        self->first = (parcel *)of->arrival.next;
-        done_locked(self->world, of->from, of->ticket, MXP_EIO);
-        free_parcel(of);
+        mxn_parcel *of = self->first;
+        self->first = (mxn_parcel *)of->arrival.next;
+        mxn__endpoint_done_locked(self->world, of->from, of->ticket, MXP_EIO);
+        mxn__parcel_free(of);
     }
     self->last = NULL;
     for (mxn_arrival *at; (at = mxn__match_take_any(&self->match)) != NULL;) {
-        done_locked(self->world, ((parcel *)at)->from, ((parcel *)at)->ticket, MXP_EIO);
-        free_parcel((parcel *)at);
+        mxn__endpoint_done_locked(self->world, ((mxn_parcel *)at)->from, ((mxn_parcel *)at)->ticket,
+                                  MXP_EIO);
+        mxn__parcel_free((mxn_parcel *)at);
     }
 }
 
 static void close_endpoint(mxn_transport *transport, bool failed)
 {
-    endpoint *self = (endpoint *)transport;
+    mxn_endpoint *self = (mxn_endpoint *)transport;
     mxp__lock(&self->world->lock);
     self->is_open = false;
     if (failed) {
@@ -435,10 +218,10 @@ static void close_endpoint(mxn_transport *transport, bool failed)
 
 static const mxn_transport_ops ops = {
     .name = "threads",
-    .send = send_message,
-    .send_body = send_body,
-    .receive = receive,
-    .cancel = cancel,
+    .send = mxn__threads_send,
+    .send_body = mxn__threads_send_body,
+    .receive = mxn__threads_receive,
+    .cancel = mxn__threads_cancel,
     .progress = progress,
     .sleep = sleep_until_message,
     .wake = wake,
@@ -448,14 +231,14 @@ static const mxn_transport_ops ops = {
 void mxn__threads_kill(mxn_threads_world *world, uint32_t peer)
 {
     mxp__lock(&world->lock);
-    endpoint *of = &world->endpoints[peer];
+    mxn_endpoint *of = &world->endpoints[peer];
     if (!of->is_dead) {
         of->is_dead = true;
         world->dead++;
         withdraw_locked(of);
         empty_locked(of);
         for (uint32_t i = 0; i < world->size; i++) {
-            wake_locked(&world->endpoints[i]);
+            mxn__endpoint_wake_locked(&world->endpoints[i]);
         }
     }
     mxp__unlock(&world->lock);
@@ -463,7 +246,7 @@ void mxn__threads_kill(mxn_threads_world *world, uint32_t peer)
 
 static int init_endpoint(mxn_threads_world *world, uint32_t peer)
 {
-    endpoint *of = &world->endpoints[peer];
+    mxn_endpoint *of = &world->endpoints[peer];
     of->told = mxp__alloc(world->size * sizeof(bool));
     of->world = world;
     of->base = (mxn_transport){.ops = &ops,
@@ -520,7 +303,7 @@ mxn_transport *mxn__threads_open(mxn_threads_world *world, uint32_t peer)
 void mxn__threads_world_free(mxn_threads_world *world)
 {
     for (uint32_t i = 0; world->endpoints != NULL && i < world->size; i++) {
-        endpoint *of = &world->endpoints[i];
+        mxn_endpoint *of = &world->endpoints[i];
         empty_locked(of);
         pthread_cond_destroy(&of->cond);
         mxp__free(of->told, world->size * sizeof(bool));
