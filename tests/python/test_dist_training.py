@@ -125,6 +125,34 @@ def test_asynchronous_training_learns(servers, tmp_path):
     assert sum(losses[-10:]) < 0.5 * sum(losses[:10]), losses
 
 
+SCALED = """
+import time
+import mxnet as mx
+from mxnet import autograd, gluon
+
+change = mx.kvstore.DistKVStore._change_optimizer
+mx.kvstore.DistKVStore._change_optimizer = lambda store, **settings: (
+    time.sleep(store.rank == 0), change(store, **settings))
+store = mx.kv.create('dist_async')
+net = gluon.nn.Dense(1, use_bias=False, in_units=1)
+net.initialize(mx.init.Zero())
+trainer = gluon.Trainer(net.collect_params(), 'sgd', {'learning_rate': 1}, kvstore=store)
+with autograd.record():
+    sum_of_batch = net(mx.nd.full((4, 1), store.rank)).sum()
+sum_of_batch.backward()
+trainer.step(4)
+if store.rank == 1:
+    print('weight', net.weight.data().asscalar())
+"""
+
+
+@pytest.mark.parametrize("servers", [0, 1])
+def test_no_gradient_is_applied_before_its_scale_is_known(servers, tmp_path):
+    """Worker 1, whose gradient is 4, does not wait for worker 0, whose changes of the optimizer are slow here."""
+    job = run_job(SCALED, tmp_path, 2, servers).check()
+    assert "weight -1.0" in job.text()
+
+
 def test_asynchronous_training_updates_on_servers_alone(tmp_path):
     done = run_python(program("mx.kv.create('dist_async')", more=", update_on_kvstore=False"), tmp_path)
     assert "Please set update_on_kvstore=True when training in async mode." in done.err

@@ -124,12 +124,14 @@ class Trainer:
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """One update: gradients are divided by `batch_size`. A gradient that no backward pass has
         written since the last step raises UserWarning, unless it is to be ignored."""
+        self._begin_update(batch_size, ignore_stale_grad)  # before servers are sent the optimizer, with its scale
         self._init_kvstore()
+        self._warn_of_local_batch(batch_size)
         if self._update_on_kvstore:
-            self._update_by_store(batch_size, ignore_stale_grad)
+            self._update_by_store()
         else:
             self._allreduce_grads()
-            self.update(batch_size, ignore_stale_grad)
+            self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Sums the gradients of parameters that are on several devices."""
@@ -143,8 +145,7 @@ class Trainer:
             if self._kvstore is not None and parameter.grad_req != "null":
                 self._kvstore.pushpull(index, parameter.list_grad(), priority=-index)
 
-    def _update_by_store(self, batch_size: int, ignore_stale_grad: bool) -> None:
-        self._begin_update(batch_size, ignore_stale_grad)
+    def _update_by_store(self) -> None:
         self._optimizer.use_copy(0)
         if self._is_on_servers and self._sent_scale != self._optimizer.rescale_grad:
             self._sent_scale = self._optimizer.rescale_grad
@@ -167,6 +168,10 @@ class Trainer:
         if self._update_on_kvstore:
             raise AssertionError("update()" + _ON_STORE)
         self._begin_update(batch_size, ignore_stale_grad)
+        self._warn_of_local_batch(batch_size)
+        self._update(ignore_stale_grad)
+
+    def _update(self, ignore_stale_grad: bool) -> None:
         copies = max((len(parameter.list_ctx()) for parameter in self._params), default=0)
         for copy in range(copies):
             self._optimizer.use_copy(copy)
@@ -182,10 +187,10 @@ class Trainer:
         if not ignore_stale_grad:
             self._refuse_stale()  # before anything is changed
         self._optimizer.rescale_grad = self._scale / batch_size
-        if _local_batch.seen() == batch_size and isinstance(self._kvstore, kv.DistKVStore):
-            self._warn_of_local_batch(batch_size)
 
     def _warn_of_local_batch(self, batch_size: int) -> None:
+        if _local_batch.seen() != batch_size or not isinstance(self._kvstore, kv.DistKVStore):
+            return
         workers = self._kvstore.num_workers
         if workers > 1 and self._kvstore.rank == 0:
             warnings.warn(f"Trainer.step({batch_size}): this is the batch of one worker; gradients are summed over "
