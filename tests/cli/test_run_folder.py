@@ -131,3 +131,24 @@ def test_a_folder_that_is_no_whole_path_is_told_and_nothing_is_written(tmp_path)
     assert result.returncode == 0
     assert "MXPROF_RUN='run' is ignored: give the whole path of a folder" in result.stderr
     assert counts(tmp_path) == [] and os.listdir(tmp_path / "work") == []
+
+
+def test_a_folder_that_is_called_like_a_pattern_is_none(tmp_path):
+    folder = tmp_path / "{role} %p%q%%"
+    folder.mkdir()
+    result = run(tmp_path, "spans(b'work', 3)", folder=str(folder))
+    assert result.returncode == 0 and result.stderr == ""
+    file, = folder.iterdir()
+    table = subprocess.run([BUILD / "mxprof", "report", file], capture_output=True, text=True, timeout=60, check=True)
+    assert "work" in table.stdout
+
+
+def test_a_letter_that_stands_for_nothing_in_a_name_is_told_once(tmp_path):
+    result = run(tmp_path, """
+for _ in range(2):
+    configure(filename="a%q%%z.json", native_filename="b%p.mxp")
+spans(b"work", 3)
+""", folder=str(tmp_path / "run"), MXPROF_RUN_PROCESS="1")
+    assert result.returncode == 0
+    assert result.stderr == ("mxprof: filename 'a%q%%z.json': %q stands for nothing and stays in the name; "
+                             "%p %r %t %n %h do, and %% is a percent sign\n")

@@ -18,20 +18,20 @@ static bool is_alone;  // MXPROF_RUN_PROCESS: the run is of this process only
 // The pattern of the files of the process's `begin`th program: the first one's is "%n.%p.mxp".
 static void put_pattern(const char *folder, unsigned begin)
 {
-    size_t length = 0;
-    for (const char *c = folder; *c != '\0'; c++) {
-        if (*c == '%') {
-            pattern[length++] = '%';
-        }
-        pattern[length++] = *c;
-    }
+    mxp_strbuf quoted = {0};
+    mxp__output_quote(folder, &quoted);
     char number[16] = "";
     if (begin > 1) {
         snprintf(number, sizeof number, ".%u", begin);
     }
     // Of a process of a job "worker3.%h".
     const char *who = mxp__output_is_numbered() ? "{role}%r.%h" : "%n";
-    snprintf(pattern + length, sizeof pattern - length, "/%s.%%p%s.mxp", who, number);
+    const int length = snprintf(pattern, sizeof pattern, "%s/%s.%%p%s.mxp",
+                                mxp__strbuf_text(&quoted), who, number);
+    if (quoted.failed || length >= (int)sizeof pattern) {
+        pattern[0] = '\0';
+    }
+    mxp__strbuf_fini(&quoted);
 }
 
 static bool is_taken(void)

@@ -179,23 +179,41 @@ int mxp__config_check_outputs(const mxp_config *given)
     return error;
 }
 
+// Whether nothing was told of this text before. A few texts are enough: bits of hashes.
+static bool is_first(const char *text, mxp_atomic_u32 *told)
+{
+    uint32_t hash = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = hash * 31 + (unsigned char)*c;
+    }
+    const uint32_t bit = UINT32_C(1) << (hash % 32);
+    return (mxp_atomic_or(told, bit) & bit) == 0;
+}
+
+// A % before a letter that stands for nothing stays, as a name may have one; it was hardly meant.
+static void warn_of_word(const char *key, const char *pattern)
+{
+    static mxp_atomic_u32 told;
+    const char letter = mxp__output_unknown(pattern);
+    if (letter != '\0' && is_first(pattern, &told)) {
+        fprintf(stderr,
+                "mxprof: %s '%s': %%%c stands for nothing and stays in the name; %%p %%r %%t %%n "
+                "%%h do, and %%%% is a percent sign\n",
+                key, pattern, letter);
+    }
+}
+
 // Warns if a file could not be made now. It is no error yet, because a script may make the folder
 // later; an error comes when the file is written.
 static void warn_of_path(const char *key, const char *pattern)
 {
-    static mxp_atomic_u32 told;  // bits of hashes, atomic: each name once
+    static mxp_atomic_u32 told;
+    warn_of_word(key, pattern);
     char *absolute = mxp__output_absolute(pattern);
     char *path = absolute != NULL ? mxp__output_expanded(absolute) : NULL;
     const char *what = path != NULL ? mxp__output_obstacle(path) : NULL;
-    if (what != NULL) {
-        uint32_t hash = 0;
-        for (const char *c = path; *c != '\0'; c++) {
-            hash = hash * 31 + (unsigned char)*c;
-        }
-        uint32_t bit = UINT32_C(1) << (hash % 32);
-        if ((mxp_atomic_or(&told, bit) & bit) == 0) {
-            fprintf(stderr, "mxprof: %s '%s': %s\n", key, path, what);
-        }
+    if (what != NULL && is_first(path, &told)) {
+        fprintf(stderr, "mxprof: %s '%s': %s\n", key, path, what);
     }
     mxp__strfree(absolute);
     mxp__strfree(path);

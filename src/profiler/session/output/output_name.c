@@ -3,6 +3,7 @@
 // learnt once, so that names are the same after a chroot or a change of the machine's name.
 #include "profiler/session/output/output_name.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
@@ -75,6 +76,15 @@ static char *take_text(mxp_strbuf *text)
     return copy;
 }
 
+void mxp__output_quote(const char *text, mxp_strbuf *pattern)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        const bool is_word = *c == '%' || strncmp(c, role_word, strlen(role_word)) == 0;
+        mxp__strbuf_puts(pattern, is_word ? "%" : "");
+        mxp__strbuf_putc(pattern, *c);
+    }
+}
+
 char *mxp__output_absolute(const char *configured)
 {
     char folder[PATH_MAX];
@@ -83,10 +93,7 @@ char *mxp__output_absolute(const char *configured)
         return mxp__strdup(configured);
     }
     mxp_strbuf pattern = {0};
-    for (const char *c = folder; *c != '\0'; c++) {
-        mxp__strbuf_puts(&pattern, *c == '%' ? "%" : "");
-        mxp__strbuf_putc(&pattern, *c);
-    }
+    mxp__output_quote(folder, &pattern);
     mxp__strbuf_puts(&pattern, folder[1] != '\0' ? "/" : "");
     mxp__strbuf_puts(&pattern, configured);
     return take_text(&pattern);
@@ -151,6 +158,8 @@ static const char *meaning(char letter, const char *process)
         return known.host;
     case '%':
         return "%";
+    case '{':
+        return "{";
     default:
         return NULL;
     }
@@ -165,6 +174,16 @@ static const char *stands_for(const char *at, const char *process, size_t *lengt
     }
     *length = 2;
     return at[0] == '%' ? meaning(at[1], process) : NULL;
+}
+
+char mxp__output_unknown(const char *pattern)
+{
+    for (const char *c = pattern; *c != '\0'; c++) {
+        if (*c == '%' && c[1] != '\0' && meaning(*++c, "") == NULL && isalpha((unsigned char)*c)) {
+            return *c;
+        }
+    }
+    return '\0';
 }
 
 static void expand(const char *pattern, mxp_strbuf *name)

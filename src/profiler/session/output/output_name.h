@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of outputs: the one place where they are made. A configured name is a pattern: %p is the
 // process, %t when the program was started (20261122T124500Z), %n its name, %h the machine's, %r
-// the process's rank in its job (of none: the process), {role} its role there, %% a percent sign;
-// any other % stands for itself. Patterns are kept, and become names when a file is begun, because
-// a forked child has names of its own: NAME.PID.EXT, unless the pattern has %p. Nothing here
-// touches a file.
+// the process's rank in its job (of none: the process), {role} its role there, %% a percent sign,
+// %{ a brace; any other % stands for itself. Patterns are kept, and become names when a file is
+// begun, because a forked child has names of its own: NAME.PID.EXT, unless the pattern has %p.
+// Nothing here touches a file.
 #ifndef MXP_SESSION_OUTPUT_NAME_H
 #define MXP_SESSION_OUTPUT_NAME_H
 
@@ -20,6 +20,10 @@ bool mxp__output_is_numbered(void);
 // The configured name as a pattern that no change of the working directory touches. For
 // mxp__strfree; null gives null, and without memory too. "" stays.
 char *mxp__output_absolute(const char *configured);
+// Appends the pattern that stands for `text`, whatever is in it.
+void mxp__output_quote(const char *text, mxp_strbuf *pattern);
+// The first letter that stands for nothing behind a % of the pattern; '\0': there is none.
+char mxp__output_unknown(const char *pattern);
 // What a pattern stands for in this process, for mxp__strfree.
 char *mxp__output_expanded(const char *pattern);
 

@@ -41,6 +41,7 @@ static void patterns_stand_for_the_process_its_program_and_its_machine(void **st
     assert_expands("/a/%h/%p-%n.mxp", expected);
     assert_expands("/100%%/%%p", "/100%/%p");
     assert_expands("/50%/%d%", "/50%/%d%");
+    assert_expands("%{role}/%%{role", "{role}/%{role");
     assert_expands("", "");
     assert_null(mxp__output_expanded(NULL));
 }
@@ -75,6 +76,26 @@ static void ranks_and_roles_are_those_that_the_starter_gave(void **state)
     assert_expands("%r", "12");
 }
 
+static void a_quoted_text_is_no_pattern(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "/{role}/x", "/%p%%{role}%", "/%{role}{role}", "{rol"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mxp_strbuf pattern = {0};
+        mxp__output_quote(texts[i], &pattern);
+        assert_expands(mxp__strbuf_text(&pattern), texts[i]);
+        mxp__strbuf_fini(&pattern);
+    }
+}
+
+static void a_letter_that_stands_for_nothing_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp__output_unknown("/%p/%r.%t%n%h%%q%{role}.mxp"), '\0');
+    assert_int_equal(mxp__output_unknown("/50%/a%.%"), '\0');
+    assert_int_equal(mxp__output_unknown("/%p/%q%z"), 'q');
+}
+
 static void the_start_is_a_time_that_stays(void **state)
 {
     (void)state;
@@ -100,11 +121,11 @@ static void relative_names_are_made_absolute_and_their_folder_is_no_pattern(void
     (void)state;
     char before[PATH_MAX];
     assert_non_null(getcwd(before, sizeof before));
-    mkdir("at %p", 0777);
-    assert_int_equal(chdir("at %p"), 0);
+    mkdir("at %p{role}", 0777);
+    assert_int_equal(chdir("at %p{role}"), 0);
     char *pattern = mxp__output_absolute("x.%p.json"), *name = mxp__output_expanded(pattern);
     char expected[PATH_MAX + 64];
-    snprintf(expected, sizeof expected, "%s/at %%p/x.%s.json", before, own_number());
+    snprintf(expected, sizeof expected, "%s/at %%p{role}/x.%s.json", before, own_number());
     assert_string_equal(name, expected);
     mxp__strfree(pattern);
     mxp__strfree(name);
@@ -271,6 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_stand_for_the_process_its_program_and_its_machine),
         cmocka_unit_test(ranks_and_roles_are_those_that_the_starter_gave),
+        cmocka_unit_test(a_quoted_text_is_no_pattern),
+        cmocka_unit_test(a_letter_that_stands_for_nothing_is_found),
         cmocka_unit_test(the_start_is_a_time_that_stays),
         cmocka_unit_test(relative_names_are_made_absolute_and_their_folder_is_no_pattern),
         cmocka_unit_test(native_files_are_called_like_the_trace),
