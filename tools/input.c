@@ -47,11 +47,26 @@ static void warn_damage(found_sources *found, const char *path, const mxp_damage
             found->command->name, path, damage->offset, damage->text);
 }
 
+// Whether a process of one is a process of the other with other records: those that are the same
+// are used once.
+static bool shares_process(mxp_source *a, mxp_source *b)
+{
+    mxp_source *x, *y;
+    for (size_t i = 0; (x = mxp__source_process(a, i)) != NULL; i++) {
+        for (size_t j = 0; (y = mxp__source_process(b, j)) != NULL; j++) {
+            if (mxp__same_process(x, y) && !mxp__same_records(x, y)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void note_same_process(const found_sources *found)
 {
     size_t last = found->count - 1;
     for (size_t i = 0; i < last; i++) {
-        if (mxp__same_process(found->sources[i], found->sources[last])) {
+        if (shares_process(found->sources[i], found->sources[last])) {
             fprintf(stderr,
                     "mxprof %s: note: '%s' and '%s' are of one process; what both hold counts "
                     "twice\n",

@@ -51,6 +51,17 @@ def test_a_worker_whose_program_sleeps_is_named(tmp_path):
     assert abs(found["longer_ns"] - 5 * MS) < 0.5 * MS
 
 
+def test_a_folder_that_holds_its_own_sum_counts_once(tmp_path):
+    folder = trained(tmp_path / "job", late=2, spread=0.005)
+    alone = json.loads(report(folder, "--json"))
+    files = sorted(str(path) for path in folder.iterdir())
+    subprocess.run([MXPROF, "merge", *files, "-o", folder / "profile.mxp"], check=True, capture_output=True, timeout=60)
+    both = subprocess.run([MXPROF, "report", "--json", folder], check=True, capture_output=True, text=True, timeout=60)
+    assert json.loads(both.stdout)["quality"]["records"] == alone["quality"]["records"]
+    assert json.loads(both.stdout)["chosen_steps"] == alone["chosen_steps"] > 0
+    assert "holds 4 processes twice, with the same records" in both.stderr and "counts twice" not in both.stderr
+
+
 def test_the_words(tmp_path):
     text = explain(trained(tmp_path / "job", late=2, spread=0.001)).splitlines()
     assert text[0] == "Worker 2 (n2) was last in 100 % of 59 steps."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See same_records.h. Copies may be divided into ranges in another way (a compressed file's are),
-// so that words are compared thread by thread.
+// so that words are compared thread by thread. A copy may have further names behind the program's:
+// a job's file of one clock has some of its own.
 #include "profiler/trace/same_records.h"
 
 #include <string.h>
@@ -46,8 +47,8 @@ static bool add_all(mxp_source *source, digest *threads)
 
 static bool same_tables(const mxp_source *a, const mxp_source *b)
 {
-    return a->thread_count == b->thread_count && a->name_count == b->name_count &&
-           a->stats_count == b->stats_count && a->loss_count == b->loss_count &&
+    return a->thread_count == b->thread_count && a->stats_count == b->stats_count &&
+           a->loss_count == b->loss_count &&
            (a->loss_count == 0 ||
             memcmp(a->losses, b->losses, a->loss_count * sizeof *a->losses) == 0);
 }
