@@ -34,19 +34,23 @@ static uint32_t kept_bytes(const mxp_arg *arg, uint32_t room)
     return kept;
 }
 
-// How many bytes of it are copied: to an entry of an open span one more than a text may have, so
-// that the cut for the record comes out at the same place.
-static uint32_t copied_bytes(const mxp_arg *arg, uint32_t kept, uint32_t head_words)
+// How many bytes of a text are copied to `room` words: to an entry of an open span one more than a
+// text may have, so that the cut for the record comes out at the same place.
+static uint32_t copied_bytes(const mxp_arg *arg, uint32_t kept, uint32_t room, uint32_t head_words)
 {
     bool is_cut = kept < arg->type >> 8 && arg->value.text != NULL;
-    return is_cut && head_words == MXP_OPEN_HEAD_WORDS ? MXP_ARG_TEXT_MAX_BYTES + 1 : kept;
+    if (!is_cut || head_words != MXP_OPEN_HEAD_WORDS) {
+        return kept;
+    }
+    uint32_t most = room * WORD_BYTES;
+    return most < MXP_ARG_TEXT_MAX_BYTES + 1 ? most : MXP_ARG_TEXT_MAX_BYTES + 1;
 }
 
 static __attribute__((noinline)) uint32_t text_words(const mxp_arg *arg, uint32_t words,
                                                      uint32_t head_words)
 {
-    uint32_t kept = kept_bytes(arg, MXP__RECORD_WORDS_MOST - words);
-    return words_of(copied_bytes(arg, kept, head_words));
+    uint32_t room = MXP__RECORD_WORDS_MOST - words;
+    return words_of(copied_bytes(arg, kept_bytes(arg, room), room, head_words));
 }
 
 uint32_t mxp__args_measure(uint32_t head_words, const mxp_arg *args, uint32_t count)
@@ -67,8 +71,9 @@ static __attribute__((noinline)) uint32_t write_text(uint64_t *words, uint64_t *
                                                      const mxp_arg *arg, uint32_t at,
                                                      uint32_t head_words)
 {
-    uint32_t kept = kept_bytes(arg, MXP__RECORD_WORDS_MOST - at);
-    uint32_t copied = copied_bytes(arg, kept, head_words);
+    uint32_t room = MXP__RECORD_WORDS_MOST - at;
+    uint32_t kept = kept_bytes(arg, room);
+    uint32_t copied = copied_bytes(arg, kept, room, head_words);
     uint32_t taken = words_of(copied);
     if (taken != 0) {
         words[at + taken - 1] = 0;  // behind the last bytes

@@ -304,6 +304,24 @@ static void a_text_that_was_cut_while_open_is_cut_at_the_same_place(void **state
     live_events_free(&live);
 }
 
+static void texts_beyond_what_a_record_holds_find_no_place(void **state)
+{
+    (void)state;
+    enum { TEXTS = 8 };
+    static char text[1100];
+    memset(text, 'x', sizeof text);
+    mxp_arg args[TEXTS];
+    for (int i = 0; i < TEXTS; i++) {
+        args[i] = mxp_text(key, text, sizeof text);
+    }
+    uint64_t before = mxp_atomic_load(&mxp__rec.arguments_left_out);
+    mxp_end_args(span_name, mxp_begin_args(MXP_CLASS_USER, span_name, args, TEXTS), NULL, 0);
+    assert_int_equal(mxp_atomic_load(&mxp__rec.arguments_left_out), before + 1);
+    live_events live;
+    assert_int_equal(mxp__event_arg_count(only_span(&live)), 0);
+    live_events_free(&live);
+}
+
 // The place of ended spans is used again, also of those that ended without taking their arguments.
 static void spans_without_end_of_their_arguments_fill_no_room(void **state)
 {
@@ -414,6 +432,7 @@ int main(void)
         TEST(an_emitted_span_may_have_texts),
         TEST(arguments_come_in_the_order_in_which_they_were_given),
         TEST(a_text_that_was_cut_while_open_is_cut_at_the_same_place),
+        TEST(texts_beyond_what_a_record_holds_find_no_place),
         TEST(spans_without_end_of_their_arguments_fill_no_room),
         TEST(what_finds_no_place_is_counted),
         TEST(spans_deeper_than_the_stack_have_those_of_their_end),
