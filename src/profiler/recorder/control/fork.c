@@ -12,6 +12,7 @@
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
 #include "profiler/recorder/thread/counter_stats.h"
+#include "profiler/recorder/thread/early_names.h"
 #include "profiler/recorder/thread/names.h"
 #include "profiler/recorder/thread/silent.h"
 
@@ -48,6 +49,7 @@ void mxp__recorder_fork_child(void)
     mxp__ring_fork_child();
     mxp__readers_fork_child();
     mxp__counter_stats_forget();
+    mxp__early_names_fork_child();
     mxp__silent_fork_child();
     mxp__os_run_delay_close(true);
     mxp__names_unlock();

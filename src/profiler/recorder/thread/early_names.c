@@ -5,6 +5,7 @@
 #include <mxprof/error.h>
 #include <mxprof/foreign.h>
 
+#include "base/atomic.h"
 #include "base/fail.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/state.h"
@@ -16,7 +17,7 @@ enum { EARLY_MAX = 256 };
 
 static struct {
     mxp_spin lock;
-    uint32_t count;
+    mxp_atomic_u32 count;  // under the lock; a thread that registers looks at it before
     struct {
         uint32_t tid, name;
     } entries[EARLY_MAX];
@@ -24,8 +25,8 @@ static struct {
 
 static uint32_t place_of(uint32_t tid)
 {
-    uint32_t i = 0;
-    while (i < early.count && early.entries[i].tid != tid) {
+    uint32_t i = 0, count = mxp_atomic_own(&early.count);
+    while (i < count && early.entries[i].tid != tid) {
         i++;
     }
     return i;
@@ -35,16 +36,24 @@ static uint32_t place_of(uint32_t tid)
 uint32_t mxp__early_name_take(uint32_t tid)
 {
     uint32_t name = MXP_NAME_NONE;
-    if (early.count == 0 || !mxp__spin_lock(&early.lock)) {
+    if (mxp_atomic_load(&early.count) == 0 || !mxp__spin_lock(&early.lock)) {
         return MXP_NAME_NONE;
     }
-    uint32_t i = place_of(tid);
-    if (i < early.count) {
+    uint32_t i = place_of(tid), count = mxp_atomic_own(&early.count);
+    if (i < count) {
         name = early.entries[i].name;
-        early.entries[i] = early.entries[--early.count];
+        early.entries[i] = early.entries[count - 1];
+        mxp_atomic_store(&early.count, count - 1);
     }
     mxp__spin_unlock(&early.lock);
     return name;
+}
+
+// Another thread of the parent may have held the lock.
+void mxp__early_names_fork_child(void)
+{
+    mxp_atomic_set(&early.lock.owner, 0);
+    mxp_atomic_set(&early.count, 0);
 }
 
 static bool put(uint32_t tid, uint32_t name)
@@ -52,12 +61,12 @@ static bool put(uint32_t tid, uint32_t name)
     if (!mxp__spin_lock(&early.lock)) {
         return false;
     }
-    uint32_t i = place_of(tid);
+    uint32_t i = place_of(tid), count = mxp_atomic_own(&early.count);
     bool fits = i < EARLY_MAX;
     if (fits) {
         early.entries[i].tid = tid;
         early.entries[i].name = name;
-        early.count += i == early.count;
+        mxp_atomic_store(&early.count, i == count ? count + 1 : count);
     }
     mxp__spin_unlock(&early.lock);
     return fits;

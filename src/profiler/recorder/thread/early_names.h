@@ -9,4 +9,6 @@
 // not kept. MXP_NAME_NONE: none was.
 uint32_t mxp__early_name_take(uint32_t tid);
 
+void mxp__early_names_fork_child(void);  // they are those of the parent's threads
+
 #endif

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mxprof/error.h>
+#include <mxprof/foreign.h>
 #include <mxprof/record.h>
 
 #include "live_events.h"
@@ -80,8 +82,34 @@ static void child_begins_clean_while_others_record(void **state)
     mxp__recorder_stop(1);
 }
 
+// They are those of the parent's threads.
+static void child_forgets_names_of_threads_that_have_not_recorded(void **state)
+{
+    (void)state;
+    enum { FIRST_TID = 0x40000000 };  // beyond those of the system
+    uint32_t tid = FIRST_TID;
+    while (mxp_thread_name_of(tid, "of the parent") == MXP_OK) {
+        tid++;
+    }
+    assert_int_equal(tid, FIRST_TID + 256);
+    mxp__recorder_fork_prepare();
+    pid_t pid = fork();
+    if (pid == 0) {
+        mxp__recorder_fork_child();
+        _exit(mxp_thread_name_of(tid, "of the child") == MXP_OK ? 0 : 1);
+    }
+    mxp__recorder_fork_parent();
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(child_begins_clean_while_others_record)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(child_begins_clean_while_others_record),
+        cmocka_unit_test(child_forgets_names_of_threads_that_have_not_recorded),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
