@@ -68,8 +68,9 @@ void mxp__threads_make_space(void);
 int mxp__live_pending(int consumer);
 
 // Statistics gathered by the recorder itself (statistics_only, or beyond the cap) come with every
-// live source. Consuming one of MXP__CONSUMER_STATS empties them for that consumer; for
-// MXP__CONSUMER_FILE they add up until the limits change.
+// live source. Consuming one of MXP__CONSUMER_STATS empties them for that consumer, except that
+// counters begin anew when it is opened; for MXP__CONSUMER_FILE they add up until the limits
+// change.
 
 // Adds a calibration point and returns the timebase; valid until the next call. Under the session's
 // lock.

@@ -117,7 +117,7 @@ static int add_range(void *context, const mxp_chunk_header *chunk, const uint64_
     return MXP_OK;
 }
 
-static int add_thread(live_source *live, mxp_thread *thread, int consumer)
+static int add_thread(live_source *live, mxp_thread *thread)
 {
     mxp__thread_count_records(thread);
     int error = mxp__grow(&live->drained, &live->drained_capacity, live->drained_count + 1,
@@ -126,20 +126,21 @@ static int add_thread(live_source *live, mxp_thread *thread, int consumer)
         return error;
     }
     drained_range *added = &live->drained[live->drained_count++];
-    *added = (drained_range){thread, thread->position[consumer], thread->position[consumer]};
+    *added =
+        (drained_range){thread, thread->position[live->consumer], thread->position[live->consumer]};
     thread->drains++;
     range_context context = {live, thread->index, thread};
     return mxp__walk(thread, &added->to, thread->drained_to, add_range, &context);
 }
 
 // Adds the records of all threads. A thread without `drained_to` has registered after the freeze.
-static int add_threads(live_source *live, int consumer)
+static int add_threads(live_source *live)
 {
     int error = MXP_OK;
     note_cursors();
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         if (thread->drained_to != NULL && error == MXP_OK) {
-            error = add_thread(live, thread, consumer);
+            error = add_thread(live, thread);
         }
         thread->drained_to = NULL;
     }
@@ -220,23 +221,23 @@ static void add_statistic(void *context, uint32_t name, const mxp_histogram *his
 }
 
 // STATS takes its table; that of FILE continues growing, so it is copied.
-static int take_table(live_source *live, int consumer)
+static int take_table(live_source *live)
 {
-    if (consumer == MXP__CONSUMER_STATS) {
-        live->table = mxp__rec.statistics[consumer];
-        mxp__rec.statistics[consumer] = NULL;
+    mxp_stats_table **of_consumer = &mxp__rec.statistics[live->consumer];
+    if (live->consumer == MXP__CONSUMER_STATS) {
+        live->table = *of_consumer;
+        *of_consumer = NULL;
         return MXP_OK;
     }
-    uint64_t lost = mxp__stats_merge(&live->table, mxp__rec.statistics[consumer]);
-    return lost == 0 ? MXP_OK : MXP_ENOMEM;
+    return mxp__stats_merge(&live->table, *of_consumer) == 0 ? MXP_OK : MXP_ENOMEM;
 }
 
-static int add_statistics(live_source *live, int consumer)
+static int add_statistics(live_source *live)
 {
-    int error = take_table(live, consumer);
-    uint32_t count = mxp__stats_count(live->table);
+    uint32_t count = mxp__stats_count(mxp__rec.statistics[live->consumer]);
+    int error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
     if (error == MXP_OK) {
-        error = mxp__grow(&live->stats, &live->stats_capacity, count, sizeof(mxp_stats_view));
+        error = take_table(live);
     }
     if (error == MXP_OK) {
         mxp__stats_each(live->table, add_statistic, live);
@@ -248,6 +249,9 @@ static int add_statistics(live_source *live, int consumer)
 
 static int add_counters(live_source *live)
 {
+    if (live->consumer != MXP__CONSUMER_STATS) {
+        return MXP_OK;
+    }
     int error =
         mxp__counter_stats_take(&live->counters, &live->source.counter_count, &live->counter_bytes);
     live->source.counters = live->counters;
@@ -288,7 +292,7 @@ static void put_table_back(live_source *live)
 {
     if (live->consumer == MXP__CONSUMER_STATS && live->table != NULL) {
         mxp_stats_table *newer = mxp__rec.statistics[MXP__CONSUMER_STATS];
-        mxp__stats_merge(&live->table, newer);
+        mxp__statistics_leave_out(mxp__stats_merge(&live->table, newer));
         mxp__stats_free(newer);
         mxp__rec.statistics[MXP__CONSUMER_STATS] = live->table;
         live->table = NULL;
@@ -320,42 +324,51 @@ static void live_close(mxp_source *source)
     mxp__free(live, sizeof *live);
 }
 
-static int build(live_source *live, int consumer)
+static int add_standing(live_source *live)
 {
-    live->consumer = consumer;
+    return live->ring ? mxp__standing_prepend(&live->ranges, &live->range_count,
+                                              &live->range_capacity, &live->standing)
+                      : MXP_OK;
+}
+
+static int add_timebase(live_source *live)
+{
+    return mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
+}
+
+static int add_modules(live_source *live)
+{
+    int error = mxp__modules_copy(&live->modules, &live->source.module_count);
+    live->source.modules = live->modules;
+    return error;
+}
+
+static int add_clock_owner(live_source *live)
+{
+    return mxp__clock_owner_copy(&live->source.clock_owner, &live->source.clock_bytes);
+}
+
+static int add_info(live_source *live)
+{
+    int error = mxp__info_build(&live->info);
+    live->source.info = live->info.pairs;
+    live->source.info_count = live->info.count;
+    return error;
+}
+
+// Statistics come last: taking them changes what the next drain gets.
+static int build(live_source *live)
+{
+    static int (*const steps[])(live_source *) = {
+        add_threads, add_standing,    add_timebase, add_thread_entries, add_losses,
+        add_modules, add_clock_owner, add_info,     add_statistics,     add_counters};
+    int error = MXP_OK;
     live->ring = mxp__ring_is_on();
     live->reads = true;
     mxp__readers_come();
-    mxp__consumer_begin_read(consumer);
-    int error = add_threads(live, consumer);
-    if (error == MXP_OK && live->ring) {
-        error = mxp__standing_prepend(&live->ranges, &live->range_count, &live->range_capacity,
-                                      &live->standing);
-    }
-    if (error == MXP_OK) {
-        error = mxp__timebase_copy(&live->timebase, mxp__recorder_timebase(1));
-    }
-    if (error == MXP_OK) {
-        error = add_statistics(live, consumer);
-    }
-    if (error == MXP_OK && consumer == MXP__CONSUMER_STATS) {
-        error = add_counters(live);
-    }
-    if (error == MXP_OK) {
-        error = add_thread_entries(live);
-    }
-    if (error == MXP_OK) {
-        error = add_losses(live);
-    }
-    if (error == MXP_OK) {
-        error = mxp__modules_copy(&live->modules, &live->source.module_count);
-        live->source.modules = live->modules;
-    }
-    if (error == MXP_OK) {
-        error = mxp__clock_owner_copy(&live->source.clock_owner, &live->source.clock_bytes);
-    }
-    if (error == MXP_OK) {
-        error = mxp__info_build(&live->info);
+    mxp__consumer_begin_read(live->consumer);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && error == MXP_OK; i++) {
+        error = steps[i](live);
     }
     return error;
 }
@@ -387,11 +400,10 @@ int mxp__live_open(int consumer, mxp_source **source)
                                 .name = live_name,
                                 .range = live_range,
                                 .close = live_close};
+    live->consumer = consumer;
     mxp__drain_lock();
-    int error = build(live, consumer);
+    int error = build(live);
     live->source.name_count = mxp__name_count();  // last: every id in the records is below it
-    live->source.info = live->info.pairs;
-    live->source.info_count = live->info.count;
     mxp__drain_unlock();
     if (error != MXP_OK) {
         live_close(&live->source);

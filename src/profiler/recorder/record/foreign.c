@@ -13,7 +13,7 @@ void mxp_flow_emit(uint32_t classes, const mxp_flow_point *point)
         return;
     }
     if (mxp__rec.limits.statistics_only) {
-        mxp__statistics_leave_out();
+        mxp__statistics_leave_out(1);
         mxp__emit_leave(emit.self);
     } else if (mxp__emit_take_space(&emit, 2)) {
         emit.words[0] = mxp__word0(MXP_KIND_FLOW, 2, emit.now);

@@ -114,7 +114,7 @@ void mxp_counter_f64(uint32_t classes, mxp_name name, double value)
 // Statistics have no place for it.
 static void leave_out(const mxp_emit *emit)
 {
-    mxp__statistics_leave_out();
+    mxp__statistics_leave_out(1);
     mxp__emit_leave(emit->self);
 }
 

@@ -176,9 +176,9 @@ void mxp__counter_stats_forget(void)
     memset(&table, 0, sizeof table);
 }
 
-void mxp__statistics_leave_out(void)
+void mxp__statistics_leave_out(uint64_t count)
 {
-    mxp_atomic_add(&table.left_out, 1);
+    mxp_atomic_add(&table.left_out, count);
 }
 
 uint64_t mxp__statistics_left_out(void)

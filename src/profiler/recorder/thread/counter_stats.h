@@ -17,8 +17,9 @@ bool mxp__counter_stats_add(uint32_t name, uint32_t type, uint64_t bits, uint64_
 int mxp__counter_stats_take(mxp_counter_view **views, size_t *count, size_t *bytes);
 void mxp__counter_stats_forget(void);  // while nobody records
 
-// Records that have no place in statistics (instants, flows): counted, and told.
-void mxp__statistics_leave_out(void);
+// Counts records that are in no statistics: instants and flows, which have no place there, and
+// spans for which there was no memory. Outputs tell how many.
+void mxp__statistics_leave_out(uint64_t count);
 uint64_t mxp__statistics_left_out(void);
 
 #endif
