@@ -298,6 +298,11 @@ void mxn_clock_cuts_refresh(mxn_clock_cuts *cuts)
     }
 }
 
+bool mxn_clock_cuts_are_under_way(const mxn_clock_cuts *cuts)
+{
+    return cuts->left > 0;
+}
+
 bool mxn_clock_cuts_close(mxn_clock_cuts *cuts)
 {
     if (!cuts->is_closing) {

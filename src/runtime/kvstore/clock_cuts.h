@@ -31,6 +31,7 @@ void mxn_clock_cuts_open(mxn_clock_cuts *cuts);
 // Four, if the last ones were a second ago, 16 if there were none: at barriers, and where nothing
 // else happens.
 void mxn_clock_cuts_refresh(mxn_clock_cuts *cuts);
+bool mxn_clock_cuts_are_under_way(const mxn_clock_cuts *cuts);  // that this process has begun
 // Begins 16 the first time; whether any are still under way. Worker 0 makes servers and schedulers
 // that ask begin theirs, and those count, too: after it nobody answers.
 bool mxn_clock_cuts_close(mxn_clock_cuts *cuts);

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_probe.h"
 #include "runtime/kvstore/dist_record.h"
 
 // ---- opening -----------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ static int open_parts(mxn_dist *dist)
     if (error == MXP_OK && dist->config.exchanges_stamps && dist->transport->size > 1) {
         error = mxn_clock_cuts_create(dist->transport, send_stamps, dist, &dist->clock);
     }
-    return error;
+    return error == MXP_OK ? mxn__probe_init(dist) : error;
 }
 
 static int open_by_start(void *context, mxn_transport **transport)
@@ -307,6 +307,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn__head_fini(dist);
     mxn__owner_fini(dist);
     mxn_clock_cuts_free(dist->clock);
+    mxn__probe_fini(dist);
     mxn__pool_fini(&dist->pool);
     mxn__hosts_fini(&dist->hosts);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);

@@ -24,7 +24,7 @@
 typedef struct mxn_dist mxn_dist;
 typedef struct mxn_dist_request mxn_dist_request;  // a command or an update that awaits its answer
 
-enum { MXN_DIST_STORES_MAX = 256, MXN_DIST_NAME_MAX = 1024 };
+enum { MXN_DIST_STORES_MAX = 256, MXN_DIST_NAME_MAX = 1024, MXN_PROBE_PIECES_MAX = 64 };
 
 // ---- callbacks ---------------------------------------------------------------------------------
 // The part of a key that an owner holds: everything, or a run of its elements.
@@ -78,6 +78,7 @@ typedef struct mxn_dist_config {
     uint64_t owner_held_bytes;  // 0: no limit, data comes unasked; else it comes by GRANT
     uint64_t owner_bytes;  // of all that an owner stores; 0: no limit
     uint64_t stall_ns;  // 0: never
+    uint64_t probe_pieces;  // of the start's probe (dist_probe.h); 0: none
     uint32_t window;  // bodies a worker has under way to one owner
     bool sum_by_arrival;  // instead of in the order of ranks
     int levels;  // 1; 2: hosts sum first (dist_hosts.h); 0: 2 above 64 workers that share hosts
@@ -90,7 +91,7 @@ typedef struct mxn_dist_config {
 } mxn_dist_config;
 
 // The defaults and what MXNET_KVSTORE_* say: BIGARRAY_BOUND, PIECE_BYTES, BUCKET_BYTES,
-// OWNER_INFLIGHT, OWNER_HELD, OWNER_BYTES, STALL_S, SUM, LEVELS, HOSTS. MXP_EVALUE names the
+// OWNER_INFLIGHT, OWNER_HELD, OWNER_BYTES, STALL_S, PROBE, SUM, LEVELS, HOSTS. MXP_EVALUE names the
 // variable and its valid values.
 int mxn_dist_config_read(mxn_dist_config *config);
 

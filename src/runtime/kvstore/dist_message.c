@@ -5,8 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/os.h"
 #include "base/strbuf.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_probe.h"
 
 // ---- failure -----------------------------------------------------------------------------------
 void mxn_dist_fail(mxn_dist *dist, const char *text)
@@ -112,12 +113,16 @@ void mxn__dist_handle(void *context, uint32_t peer, const mxn_wire *header, cons
     case MXN_WIRE_PING:
     case MXN_WIRE_PONG:
         if (dist->clock != NULL) {
+            dist->last_stamp_ns = mxp__os_monotonic_ns();
             mxn_clock_cuts_handle(dist->clock, peer, header);
         }
         break;
     case MXN_WIRE_BUCKET:
     case MXN_WIRE_REPLIES:
         mxn__bucket_handle(dist, peer, header, inlined);
+        break;
+    case MXN_WIRE_PROBE:
+        mxn__probe_handle(dist, peer, header);
         break;
     default:
         mxn__owner_handle(dist, peer, header, inlined);

@@ -26,6 +26,7 @@ typedef struct mxn_owner mxn_owner;
 typedef struct mxn_owner_part mxn_owner_part;
 typedef struct mxn_bucket mxn_bucket;
 typedef struct mxn_head mxn_head;
+typedef struct mxn_probe mxn_probe;
 
 // ---- the worker --------------------------------------------------------------------------------
 // What is awaited for a piece, or of a server for a command.
@@ -68,6 +69,8 @@ struct mxn_dist_op {
     char *text;  // of the error
     uint64_t submit_ticks, begin_ticks, sent_ticks;
     uint64_t begin_ns, sent_ns, wait_ns;
+    uint64_t reply_ns;  // when the first value came
+    uint64_t out_bytes, in_bytes;  // to and from those that are far (dist_probe.h)
     uint32_t last;  // rank of the worker that was waited for
     void *copy;  // of a command's body
 };
@@ -174,6 +177,8 @@ struct mxn_dist {
     mxn_owner *owner;  // null: this is none
     mxn_head *head;  // null: not worker 0
     mxn_clock_cuts *clock;  // null: stamps are not exchanged
+    uint64_t last_stamp_ns;  // when the last one came
+    mxn_probe *probe;  // null: there are no others
     uint32_t detail_turn;  // of config.detail (record_detail.h)
     uint32_t byes;  // of workers, to this owner or scheduler
     bool *has_bye;  // by worker

@@ -348,6 +348,7 @@ void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
     flight->reply_flow = header->flow;
     flight->reply_ticks = mxp_ticks();
     note_wait(op, header);
+    mxn__record_answer(dist, op, peer, header);
     dist->links[flight->link].pulls -= op->of.kind == MXN_DIST_PULL;
     came(dist, flight, MXN_AWAITS_REPLY);
 }

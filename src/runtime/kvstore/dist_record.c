@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/name_once.h"
 #include "base/os/os.h"
+#include "runtime/kvstore/dist_probe.h"
 #include "runtime/kvstore/record_detail.h"
 
 enum { CLASS = MXP_CLASS_IMPERATIVE };
@@ -35,6 +36,15 @@ ARGUMENT(first)
 ARGUMENT(last)
 ARGUMENT(spread_ns)
 ARGUMENT(communication)
+ARGUMENT(bytes_out)
+ARGUMENT(bytes_in)
+ARGUMENT(receive_ns)
+ARGUMENT(add_ns)
+ARGUMENT(own_ns)
+ARGUMENT(bytes_per_s)
+ARGUMENT(least_bytes_per_s)
+ARGUMENT(most_bytes_per_s)
+ARGUMENT(elsewhere)
 
 static mxp_name once(mxp_atomic_u32 *cache, const char *category, const char *text, int style,
                      int unit)
@@ -75,6 +85,11 @@ static int detail_of(mxn_dist *dist)
         (void)mxn__record_follow(dist);
     }
     return dist->config.detail;
+}
+
+bool mxn__record_is_on(void)
+{
+    return mxp_enabled(CLASS);
 }
 
 static bool records(mxn_dist *dist)
@@ -119,7 +134,8 @@ static uint64_t ns_of(uint64_t from_ns)
 void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
 {
     op->begin_ticks = records(dist) ? mxp_ticks() : 0;
-    op->sent_ns = 0;
+    op->sent_ns = op->reply_ns = 0;
+    op->out_bytes = op->in_bytes = 0;
 }
 
 static mxp_name operation_name(int kind)
@@ -151,9 +167,20 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
         mxp_u64(name_send_ns(), sent_ns),
         mxp_u64(name_round(), op->round),
         mxp_u64(name_flow(), op->flights[0].flow),
+        mxp_u64(name_bytes_out(), op->out_bytes),
+        mxp_u64(name_bytes_in(), op->in_bytes),
+        mxp_u64(name_receive_ns(), op->reply_ns == 0 ? 0 : ns_of(op->reply_ns)),
     };
     emit(operation_name(op->of.kind), name_communication(), op->begin_ticks, mxp_ticks(), args,
          sizeof args / sizeof *args);
+}
+
+void mxn__record_answer(mxn_dist *dist, mxn_dist_op *op, uint32_t peer, const mxn_wire *reply)
+{
+    if (op->begin_ticks != 0 && reply->bytes > 0 && mxn__probe_is_far(dist, peer)) {
+        op->in_bytes += reply->bytes;
+        op->reply_ns = op->reply_ns == 0 ? mxp__os_monotonic_ns() : op->reply_ns;
+    }
 }
 
 void mxn__record_barrier_begin(mxn_dist_op *op)
@@ -181,6 +208,9 @@ static uint64_t next_flow(mxn_dist *dist)
 
 void mxn__record_begin(mxn_dist *dist, mxn_flight *flight, mxn_wire *header)
 {
+    if (mxn__probe_is_far(dist, dist->links[flight->link].peer)) {
+        flight->op->out_bytes += mxn__wire_body_bytes(header);
+    }
     if (records_messages(dist)) {
         flight->begin_ticks = mxp_ticks();
         flight->flow = header->flow = next_flow(dist);
@@ -235,6 +265,27 @@ void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
                 flight->reply_flow);
         mxp_flow(CLASS, flow_name(), MXP_FLOW_END, flight->reply_flow);
     }
+}
+
+// ---- workers: the start's probe ----------------------------------------------------------------
+void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_t begin_ticks)
+{
+    static mxp_atomic_u32 cache;
+    const bool is_worker = (dist->transport->peers[of->peer].roles & MXN_ROLE_WORKER) != 0;
+    if (!mxp_enabled(CLASS)) {
+        return;
+    }
+    const mxp_arg args[] = {
+        peer_arg(dist, of->peer, !is_worker),
+        mxp_u64(name_bytes(), of->bytes),
+        mxp_u64(name_pieces(), of->pieces),
+        mxp_u64(name_bytes_per_s(), of->bytes_per_s),
+        mxp_u64(name_least_bytes_per_s(), of->least),
+        mxp_u64(name_most_bytes_per_s(), of->most),
+        mxp_u64(name_elsewhere(), of->is_elsewhere),
+    };
+    emit(async_name(&cache, "KVStore probe"), name_communication(), begin_ticks, mxp_ticks(), args,
+         sizeof args / sizeof *args);
 }
 
 // ---- owners: messages --------------------------------------------------------------------------
@@ -318,21 +369,38 @@ static void emit_operator(mxp_atomic_u32 *cache, const char *text, uint64_t tick
     mxp_operator_emit(CLASS, &op);
 }
 
-static void emit_round(const mxn_owner_part *part, uint64_t begin_ticks, uint64_t round,
-                       uint32_t first, uint32_t last, uint64_t spread_ns)
+typedef struct round_record {
+    uint64_t begin_ticks, round;
+    uint32_t first, last;
+    uint64_t spread_ns, add_ns, own_ns;
+} round_record;
+
+static void emit_round(const mxn_owner_part *part, const round_record *of)
 {
     static mxp_atomic_u32 cache, host_cache;
     const mxp_arg args[] = {
         mxp_name_arg(name_key(), string_of(part->name)),
-        mxp_u64(name_round(), round),
-        mxp_u64(name_first(), first),
-        mxp_u64(name_last(), last),
-        mxp_u64(name_spread_ns(), spread_ns),
+        mxp_u64(name_round(), of->round),
+        mxp_u64(name_first(), of->first),
+        mxp_u64(name_last(), of->last),
+        mxp_u64(name_spread_ns(), of->spread_ns),
         mxp_u64(name_bytes(), part->bytes),
+        mxp_u64(name_add_ns(), of->add_ns),
+        mxp_u64(name_own_ns(), of->own_ns),
     };
     const mxp_name name = part->host_key == NULL ? async_name(&cache, "KVStore round")
                                                  : async_name(&host_cache, "KVStore host round");
-    emit(name, name_communication(), begin_ticks, mxp_ticks(), args, sizeof args / sizeof *args);
+    emit(name, name_communication(), of->begin_ticks, mxp_ticks(), args,
+         sizeof args / sizeof *args);
+}
+
+// What the round's sums took, by the clock that has measured the round.
+static uint64_t add_ns(const mxn_owner_part *part)
+{
+    const uint64_t round_ticks = mxp_ticks() - part->first_ticks;
+    const double part_of_round = (double)(part->copy_ticks + part->add_ticks) /
+                                 (double)(round_ticks == 0 ? 1 : round_ticks);
+    return (uint64_t)((double)ns_of(part->first_ns) * part_of_round);
 }
 
 void mxn__record_round(mxn_owner_part *part)
@@ -348,14 +416,25 @@ void mxn__record_round(mxn_owner_part *part)
         emit_operator(&sum, "BinaryOpKernel", part->add_ticks, part->sum_end_ticks,
                       3 * (float)part->bytes * (float)others);
     }
-    emit_round(part, part->first_ticks, part->pieces[0].round - 1, part->first, part->last,
-               part->last_ns - part->first_full_ns);
+    const round_record round = {.begin_ticks = part->first_ticks,
+                                .round = part->pieces[0].round - 1,
+                                .first = part->first,
+                                .last = part->last,
+                                .spread_ns = part->last_ns - part->first_full_ns,
+                                .add_ns = add_ns(part),
+                                .own_ns = ns_of(part->last_ns)};
+    emit_round(part, &round);
 }
 
 void mxn__record_async_round(mxn_owner_part *part, const mxn_gather *gather)
 {
     if (records(part->dist)) {
-        emit_round(part, gather->first_ticks, gather->round, gather->worker, gather->worker, 0);
+        const round_record round = {.begin_ticks = gather->first_ticks,
+                                    .round = gather->round,
+                                    .first = gather->worker,
+                                    .last = gather->worker,
+                                    .own_ns = ns_of(gather->arrivals.last->here_ns)};
+        emit_round(part, &round);
     }
 }
 

@@ -11,11 +11,23 @@
 // How much is recorded, where that is not what config says (reads_detail). MXP_EVALUE: a variable.
 int mxn__record_follow(mxn_dist *dist);
 
+bool mxn__record_is_on(void);  // this process is profiled now
+
+// What a probe has found (dist_probe.h).
+typedef struct mxn_probe_record {
+    uint32_t peer, pieces;
+    uint64_t bytes, bytes_per_s, least, most;
+    bool is_elsewhere;  // on another machine
+} mxn_probe_record;
+// Whatever the detail: it is one record of a process.
+void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_t begin_ticks);
+
 // ---- workers -----------------------------------------------------------------------------------
 void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op);
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op);
 void mxn__record_barrier_begin(mxn_dist_op *op);
 void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op);
+void mxn__record_answer(mxn_dist *dist, mxn_dist_op *op, uint32_t peer, const mxn_wire *reply);
 // Of a piece; the header gets its flow. Messages are recorded on both ends or on neither.
 void mxn__record_begin(mxn_dist *dist, mxn_flight *flight, mxn_wire *header);
 void mxn__record_sent(mxn_dist *dist, mxn_flight *flight);

@@ -17,7 +17,8 @@
     X(owner_inflight_bytes, "MXNET_KVSTORE_OWNER_INFLIGHT", UINT64_C(64) << 20, 1, UINT64_MAX) \
     X(owner_held_bytes, "MXNET_KVSTORE_OWNER_HELD", 0, 0, UINT64_MAX)                          \
     X(owner_bytes, "MXNET_KVSTORE_OWNER_BYTES", 0, 0, UINT64_MAX)                              \
-    X(stall_ns, "MXNET_KVSTORE_STALL_S", 60, 0, UINT64_C(1000000000))
+    X(stall_ns, "MXNET_KVSTORE_STALL_S", 60, 0, UINT64_C(1000000000))                          \
+    X(probe_pieces, "MXNET_KVSTORE_PROBE", MXN_PROBE_PIECES_MAX, 0, MXN_PROBE_PIECES_MAX)
 
 static int read_numbers(mxn_dist_config *config)
 {

@@ -2,21 +2,25 @@
 // A node's communication thread: turn after turn it takes what was submitted, lets the transport,
 // the owner and the worker do their part, and rests when nothing happens.
 #include "base/os/os.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_probe.h"
 #include "runtime/kvstore/dist_record.h"
 
 // How long the thread looks for messages again before it sleeps, and how long it sleeps at most.
 #define LOOK_AGAIN_NS UINT64_C(20000)
 #define SLEEP_NS UINT64_C(10000000)
+#define SETTLE_LOOK_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
 
 // ---- turns -------------------------------------------------------------------------------------
 static bool take_submitted(mxn_dist *dist)
 {
+    const bool is_held = mxn__probe_holds(dist);
     mxp__lock(&dist->lock);
-    mxn_dist_op *ops = dist->submitted;
+    mxn_dist_op *ops = is_held ? NULL : dist->submitted;
     mxn_dist_request *requests = dist->answered;
-    dist->submitted = dist->submitted_last = NULL;
+    if (!is_held) {
+        dist->submitted = dist->submitted_last = NULL;
+    }
     dist->answered = dist->answered_last = NULL;
     mxp__unlock(&dist->lock);
     const bool any = ops != NULL || requests != NULL;
@@ -62,6 +66,7 @@ bool mxn__dist_turn(mxn_dist *dist)
     any |= dist->transport->ops->progress(dist->transport);
     any |= mxn__owner_pump(dist);
     any |= mxn__worker_pump(dist);
+    any |= mxn__probe_pump(dist);
     mxn__record_counters(dist);
     mxn__dist_fail_all(dist);
     return any;
@@ -97,7 +102,9 @@ static void rest(mxn_dist *dist, uint64_t now_ns)
     }
     mxp_atomic_store_seq_cst(&dist->is_asleep, 1u);
     if (!has_mail(dist)) {
-        dist->transport->ops->sleep(dist->transport, is_exact ? SECOND_NS / 4 : SLEEP_NS);
+        dist->transport->ops->sleep(dist->transport, mxn__probe_waits(dist) ? SETTLE_LOOK_NS
+                                                     : is_exact            ? SECOND_NS / 4
+                                                                           : SLEEP_NS);
     }
     mxp_atomic_store(&dist->is_asleep, 0u);
 }
@@ -110,7 +117,8 @@ static bool may_end(mxn_dist *dist, uint64_t now_ns)
         dist->end_ns = dist->end_ns == 0 ? now_ns + SECOND_NS : dist->end_ns;
         return mxn__owner_is_idle(dist) || now_ns >= dist->end_ns;
     }
-    return dist->ops == 0 && dist->buckets_sent == 0 && mxn__owner_is_idle(dist);
+    return dist->ops == 0 && dist->buckets_sent == 0 && mxn__owner_is_idle(dist) &&
+           mxn__probe_is_idle(dist);
 }
 
 static void say_bye(mxn_dist *dist)

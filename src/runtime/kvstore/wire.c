@@ -33,9 +33,10 @@ int mxn__wire_tag(const mxn_wire *header)
 {
     const int channel = mxn__wire_channel(header->kind);
     if (!mxn__channel_has_slots(channel)) {
-        return channel == MXN_CHANNEL_CONTROL  ? MXN_WIRE_TAG_CONTROL
-               : channel == MXN_CHANNEL_BUCKET ? MXN_WIRE_TAG_BUCKET
-                                               : MXN_WIRE_TAG_REPLIES;
+        return channel == MXN_CHANNEL_CONTROL   ? MXN_WIRE_TAG_CONTROL
+               : channel == MXN_CHANNEL_BUCKET  ? MXN_WIRE_TAG_BUCKET
+               : channel == MXN_CHANNEL_REPLIES ? MXN_WIRE_TAG_REPLIES
+                                                : MXN_WIRE_TAG_PROBE;
     }
     return (channel == MXN_CHANNEL_DATA ? MXN_WIRE_TAG_DATA : MXN_WIRE_TAG_REPLY) +
            (int)header->slot;
@@ -57,12 +58,17 @@ static int check_value(const mxn_wire *of)
     return MXP_OK;
 }
 
+static uint32_t most_bytes(int channel)
+{
+    return channel == MXN_CHANNEL_BUCKET || channel == MXN_CHANNEL_REPLIES ? MXN_WIRE_BUCKET_MAX
+           : channel == MXN_CHANNEL_PROBE                                 ? MXN_WIRE_PROBE_BYTES
+                                                                          : MXN_WIRE_BYTES_MAX;
+}
+
 static int check_length(const mxn_wire *of, size_t length)
 {
     const size_t inlined = (of->flags & MXN_WIRE_INLINE) != 0 ? mxn__wire_body_bytes(of) : 0;
-    const bool is_bucket = kinds[of->kind].channel == MXN_CHANNEL_BUCKET ||
-                           kinds[of->kind].channel == MXN_CHANNEL_REPLIES;
-    if (of->bytes > (is_bucket ? MXN_WIRE_BUCKET_MAX : MXN_WIRE_BYTES_MAX) ||
+    if (of->bytes > most_bytes(kinds[of->kind].channel) ||
         inlined > MXN_WIRE_INLINE_MAX || of->offset > UINT64_MAX / 2) {
         return mxp__fail(MXP_EFORMAT,
                          "message %s: %" PRIu32 " bytes at %" PRIu64 " are more than there can be",

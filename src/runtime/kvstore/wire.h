@@ -22,11 +22,13 @@ enum {
     MXN_WIRE_TAG_CLOCK = 3,
     MXN_WIRE_TAG_BUCKET = 4,
     MXN_WIRE_TAG_REPLIES = 5,
+    MXN_WIRE_TAG_PROBE = 6,
     MXN_WIRE_TAG_DATA = 1 << 16,  // + slot
     MXN_WIRE_TAG_REPLY = 1 << 20  // + slot
 };
 #define MXN_WIRE_BYTES_MAX (1u << 30)  // of one message
 #define MXN_WIRE_BUCKET_MAX (1u << 20)  // of a BUCKET, of REPLIES
+#define MXN_WIRE_PROBE_BYTES (512u << 10)  // of a PROBE at most
 
 // X(NAME, number, channel of its body, text)
 #define MXN_WIRE_KINDS(X)              \
@@ -46,24 +48,27 @@ enum {
     X(BYE, 14, CONTROL, "bye")         \
     X(LEAVE, 15, CONTROL, "leave")     \
     X(BUCKET, 16, BUCKET, "bucket")    \
-    X(REPLIES, 17, REPLIES, "replies")
+    X(REPLIES, 17, REPLIES, "replies") \
+    X(PROBE, 18, PROBE, "probe")
 
 enum {
 #define MXN_WIRE_KIND_ENUM(name, number, channel, text) MXN_WIRE_##name = number,
     MXN_WIRE_KINDS(MXN_WIRE_KIND_ENUM)
 #undef MXN_WIRE_KIND_ENUM
-        MXN_WIRE_KIND_COUNT = 18
+        MXN_WIRE_KIND_COUNT = 19
 };
 
 // Where a body goes: beside the peer and the slot this is what tells bodies apart. Bodies of one
-// channel, peer and slot arrive in the order in which they were sent; CONTROL, BUCKET and REPLIES
+// channel, peer and slot arrive in the order in which they were sent; CONTROL, BUCKET, REPLIES
+// and PROBE
 // have slot 0 alone.
 enum {
     MXN_CHANNEL_DATA,
     MXN_CHANNEL_REPLY,
     MXN_CHANNEL_CONTROL,
     MXN_CHANNEL_BUCKET,
-    MXN_CHANNEL_REPLIES
+    MXN_CHANNEL_REPLIES,
+    MXN_CHANNEL_PROBE
 };
 
 enum {
@@ -98,6 +103,7 @@ enum {
 //   LEAVE     nothing: the worker has pushed all that it will. BYE: nothing; it has also met the
 //   others
 //   BUCKET    several PUSH, PULL and PUSHPULL of small values; REPLIES: replies to such (parts.h)
+//   PROBE     any bytes, which are received and forgotten (dist_probe.h); `round`: which one
 typedef struct mxn_wire {
     uint32_t magic;
     uint8_t version, kind;

@@ -87,7 +87,7 @@ static void damaged_fields_are_refused_by_name(void **state)
     refused(0, 4, 0x464c457f, MXP_EFORMAT, "begins with 0x464c457f");
     refused(4, 1, 2, MXP_EVERSION, "version 2, this process has 1");
     refused(5, 1, 0, MXP_EFORMAT, "unknown kind 0");
-    refused(5, 1, MXN_WIRE_KIND_COUNT, MXP_EFORMAT, "unknown kind 18");
+    refused(5, 1, MXN_WIRE_KIND_COUNT, MXP_EFORMAT, "unknown kind 19");
     refused(6, 2, 128 | MXN_WIRE_INLINE, MXP_EFORMAT, "unknown flags");
     refused(6, 2, MXN_WIRE_COMPRESSED | MXN_WIRE_INLINE, MXP_ENOTSUP, "compression");
     refused(12, 4, 983040, MXP_EFORMAT, "slot 983040");
