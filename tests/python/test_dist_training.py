@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A LeNet on several workers is the same training as on one: the same losses with the same global batch."""
 import ast
+import os
 
 import pytest
 
 from dist_roles import has_mpi, run_job, run_mpi
 from python_program import BUILD, SOURCE, run_file, run_python
+
+# Over MPI, too, where it is there; of combinations that repeat others some with MXPROF_TEST_LONG=1 alone.
+BY_MPI = pytest.param(run_mpi, marks=pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so "
+                                                                              "(scripts/setup build)"))
+STARTS = [run_job, BY_MPI]
+REPEATS = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1 runs every combination")
 
 LENET = """
 import os
@@ -83,7 +90,8 @@ def test_losses_are_those_of_one_process(workers, servers, alone, tmp_path):
 
 
 @pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so (scripts/setup build)")
-@pytest.mark.parametrize("workers, servers", [(2, 1), (2, 0), (4, 2), (4, 0)])
+@pytest.mark.parametrize("workers, servers", [pytest.param(2, 1, marks=REPEATS), (2, 2), (4, 1), pytest.param(4, 2, marks=REPEATS),
+                                              pytest.param(2, 0, marks=REPEATS), (4, 0)])
 def test_so_are_those_of_processes_that_mpirun_starts(workers, servers, alone, tmp_path):
     job = run_mpi(program("mx.kv.create('dist_sync')"), tmp_path, workers, servers, MXNET_KVSTORE_BIGARRAY_BOUND="1000")
     assert global_losses(job, workers) == pytest.approx(alone(), abs=1e-5)
@@ -93,8 +101,7 @@ TWO_BY_TWO = {"MXNET_KVSTORE_LEVELS": "2", "MXNET_KVSTORE_HOSTS": "0,0,1,1", "MX
 
 
 @pytest.mark.parametrize("servers", [0, 2])
-@pytest.mark.parametrize("start", [
-    run_job, pytest.param(run_mpi, marks=pytest.mark.skipif(not has_mpi(), reason="needs mpirun and libmxnet_mpi.so"))])
+@pytest.mark.parametrize("start", STARTS)
 def test_so_are_those_of_sums_of_two_levels(start, servers, alone, tmp_path):
     job = start(program("mx.kv.create('dist_sync')"), tmp_path, 4, servers, **TWO_BY_TWO)
     assert global_losses(job, 4) == pytest.approx(alone(), abs=1e-5)
@@ -118,9 +125,10 @@ def test_a_learning_rate_that_changes_reaches_the_servers(alone, tmp_path):
     assert alone(changes=True) != pytest.approx(alone(), abs=1e-4)
 
 
+@pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("servers", [0, 1])
-def test_asynchronous_training_learns(servers, tmp_path):
-    job = run_job(program("mx.kv.create('dist_async')", settings={"learning_rate": 0.05}, steps=60), tmp_path, 2, servers)
+def test_asynchronous_training_learns(servers, start, tmp_path):
+    job = start(program("mx.kv.create('dist_async')", settings={"learning_rate": 0.05}, steps=60), tmp_path, 2, servers)
     losses = global_losses(job, 2)
     assert sum(losses[-10:]) < 0.5 * sum(losses[:10]), losses
 
@@ -146,10 +154,11 @@ if store.rank == 1:
 """
 
 
+@pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("servers", [0, 1])
-def test_no_gradient_is_applied_before_its_scale_is_known(servers, tmp_path):
+def test_no_gradient_is_applied_before_its_scale_is_known(servers, start, tmp_path):
     """Worker 1, whose gradient is 4, does not wait for worker 0, whose changes of the optimizer are slow here."""
-    job = run_job(SCALED, tmp_path, 2, servers).check()
+    job = start(SCALED, tmp_path, 2, servers).check()
     assert "weight -1.0" in job.text()
 
 
