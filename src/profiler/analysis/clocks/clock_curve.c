@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <mxprof/error.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -180,23 +181,47 @@ static int add_node(mxp_clock_curve *curve, size_t part, int64_t at_ns)
     return MXP_OK;
 }
 
-// One for each burst, as far as there is room.
-static int add_burst_nodes(mxp_clock_curve *curve, size_t index, size_t each)
+// One for each burst, as far as there is room, and one for each message: between nodes the curve is a
+// line, which may pass a message's bound that the middle of the bounds keeps to.
+static size_t find_times(const mxp_clock_curve *curve, size_t index, size_t each, int64_t *times)
 {
     const mxp_curve_part *part = &curve->parts[index];
-    int error = MXP_OK;
-    size_t bursts = 0;
-    for (size_t first = part->first, end; error == MXP_OK && first < part->end; first = end) {
-        // Its exchanges come first, in their order; a message's time may lie before them.
-        if (curve->cuts[first].at_ns >= part->until_ns) {
-            break;
-        }
-        end = burst_end(curve->cuts, part->end, first);
-        const size_t middle = first + (end - first) / 2;
-        if (bursts++ % each == 0 && curve->cuts[middle].at_ns <= part->until_ns) {
-            error = add_node(curve, index, curve->cuts[middle].at_ns);
+    size_t bursts = 0, count = 0;
+    for (size_t first = part->first, end; first < part->messages_from; first = end) {
+        end = burst_end(curve->cuts, part->messages_from, first);
+        if (bursts++ % each == 0) {
+            times[count++] = curve->cuts[first + (end - first) / 2].at_ns;
         }
     }
+    for (size_t i = part->messages_from; i < part->end; i += each) {
+        times[count++] = curve->cuts[i].at_ns;
+    }
+    return count;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Those between from_ns and until_ns, ascending.
+static int add_nodes(mxp_clock_curve *curve, size_t index, size_t each, int64_t from_ns,
+                     int64_t until_ns)
+{
+    const size_t most = curve->parts[index].end - curve->parts[index].first;
+    int64_t *times = mxp__alloc(most * sizeof *times);
+    if (times == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    const size_t count = find_times(curve, index, each, times);
+    qsort(times, count, sizeof *times, compare_times);
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < count; i++) {
+        error = times[i] > from_ns && times[i] < until_ns ? add_node(curve, index, times[i])
+                                                          : MXP_OK;
+    }
+    mxp__free(times, most * sizeof *times);
     return error;
 }
 
@@ -206,17 +231,15 @@ static int find_nodes(mxp_clock_curve *curve, int64_t from_ns, int64_t until_ns)
     int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < curve->part_count; i++) {
         const mxp_curve_part *part = &curve->parts[i];
-        const bool is_last = i + 1 == curve->part_count;
-        const bool begins_late = i == 0 && from_ns < part->from_ns;
-        error = add_node(curve, i, begins_late ? from_ns : part->from_ns);
+        const int64_t begin_ns = i == 0 && from_ns < part->from_ns ? from_ns : part->from_ns;
+        const bool ends_late = i + 1 == curve->part_count && until_ns > part->until_ns;
+        const int64_t end_ns = ends_late ? until_ns : part->until_ns;
+        error = add_node(curve, i, begin_ns);
         if (error == MXP_OK) {
-            error = add_burst_nodes(curve, i, each);
+            error = add_nodes(curve, i, each, begin_ns, end_ns);
         }
         if (error == MXP_OK) {
-            error = add_node(curve, i, part->until_ns);
-        }
-        if (error == MXP_OK && is_last) {
-            error = add_node(curve, i, until_ns);
+            error = add_node(curve, i, end_ns);
         }
     }
     return error;

@@ -229,6 +229,43 @@ static void one_burst_without_a_jump_is_one_part(void **state)
 
 // Messages have one bound each. Those of both directions make the bounds between two
 // synchronisations narrower, and the truth stays inside.
+// No message that was used as a cut goes backwards by the curve itself, whatever lies between.
+static void assert_forward(const mxp_clock_curve *curve, const mxp_cut *messages, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int64_t ahead_ns = mxp__clock_curve_ahead(curve, messages[i].at_ns);
+        assert_true(messages[i].low_ns == MXP__CUT_NO_LOW || ahead_ns >= messages[i].low_ns - 1);
+        assert_true(messages[i].high_ns == MXP__CUT_NO_HIGH || ahead_ns <= messages[i].high_ns + 1);
+    }
+}
+
+// Between two loose exchanges, where the curve has no other reason to bend.
+static void tight_messages_go_forward_between_exchanges(void **state)
+{
+    (void)state;
+    enum { BOTH = 2, MESSAGES = 6 };
+    uint64_t random = 7;
+    for (size_t i = 0; i < RUNS; i++) {
+        mxp_cut exchanges[BOTH], messages[MESSAGES];
+        mxp_clock_curve curve;
+        for (size_t j = 0; j < BOTH; j++) {
+            exchanges[j] = (mxp_cut){(int64_t)j * 100000000,
+                                     -1000 - (int64_t)random_below(&random, 40000),
+                                     1000 + (int64_t)random_below(&random, 40000)};
+        }
+        for (int64_t j = 0; j < MESSAGES; j++) {
+            const int64_t late_ns = (int64_t)random_below(&random, 300);
+            messages[j] = (mxp_cut){30000000 + j * 5000000, j % 2 == 0 ? -late_ns : MXP__CUT_NO_LOW,
+                                    j % 2 == 0 ? MXP__CUT_NO_HIGH : late_ns};
+        }
+        assert_int_equal(mxp__clock_curve_make(exchanges, BOTH, messages, MESSAGES, 0, 100000000,
+                                               &mxp__cut_model, &curve),
+                         MXP_OK);
+        assert_forward(&curve, messages, MESSAGES);
+        mxp__clock_curve_fini(&curve);
+    }
+}
+
 static void messages_cut_too(void **state)
 {
     (void)state;
@@ -263,6 +300,7 @@ static void messages_cut_too(void **state)
                          MXP_OK);
         const int64_t when_ns = (int64_t)read_clock(&run.clock, 1e6 + 1.5 * syncs_apart_ns);
         whole += count_inside(&run, &with) == MOMENTS;
+        assert_forward(&with, messages, MESSAGES);
         const mxp_bounds wide = mxp__clock_curve_bounds(&alone, when_ns);
         const mxp_bounds narrow = mxp__clock_curve_bounds(&with, when_ns);
         assert_true(narrow.low_ns >= wide.low_ns - 1 && narrow.high_ns <= wide.high_ns + 1);
@@ -301,6 +339,7 @@ int main(void)
         cmocka_unit_test(bounds_are_as_narrow_as_the_shortest_exchanges),
         cmocka_unit_test(a_jump_is_found_with_its_place_and_size),
         cmocka_unit_test(one_burst_without_a_jump_is_one_part),
+        cmocka_unit_test(tight_messages_go_forward_between_exchanges),
         cmocka_unit_test(messages_cut_too),
         cmocka_unit_test(time_never_goes_back),
     };
