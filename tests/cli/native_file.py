@@ -39,6 +39,27 @@ def words(*values):
     return struct.pack(f"={len(values)}Q", *values)
 
 
+def sections(path, wanted):
+    """Contents of a file's sections of this type, oldest first. Room that is not used yet, as a file has that is
+    still recorded, is passed over."""
+    data, at = path.read_bytes(), 64
+    while at + 32 <= len(data):
+        magic, kind, _, length, _, payload = struct.unpack_from("=IHHQQQ", data, at)
+        if magic != 0x5350584D or length < 32:
+            at += 16
+            continue
+        if kind == SECTION[wanted]:
+            yield data[at + 32:at + 32 + payload]
+        at += length
+
+
+def raw_ends(path):
+    """CLOCK_MONOTONIC_RAW at the first and the last point of a file."""
+    *_, clock = sections(path, "clock")
+    count, = struct.unpack_from("=I", clock, 4)
+    return [struct.unpack_from("=Q", clock, 40 + 48 * i + 16)[0] for i in (0, count - 1)]
+
+
 class NativeFile:
     """One tick is one nanosecond; trace time begins at tick `origin`."""
 

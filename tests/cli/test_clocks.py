@@ -347,20 +347,10 @@ assert lib.mxp_session_dump(session, 1) == 0
 """
 
 
-def first_raw(path):
-    """CLOCK_MONOTONIC_RAW at the first point of a file's last CLOCK."""
-    data, at, found = path.read_bytes(), 64, None
-    while at + 32 <= len(data):
-        _, kind, _, length, _, _ = struct.unpack_from("=IHHQQQ", data, at)
-        found = struct.unpack_from("=Q", data, at + 32 + 40 + 16)[0] if kind == 4 else found
-        at += length
-    return found
-
-
 def test_a_clock_that_is_shifted_beneath_the_library_is_found(tmp_path):
     """With real clocks, processes and files: what was put in is found within what is stated."""
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", tmp_path / "shifted.so",
-                    pathlib.Path(__file__).with_name("shifted_clock.c")], check=True)
+                    pathlib.Path(__file__).with_name("shifted_clock.c"), "-lm"], check=True)
     library = pathlib.Path(os.environ["MXPROF_BUILD"]).resolve() / "libmxprof.so"
     draw = random.Random(17)
     for run in range(8):
@@ -381,7 +371,7 @@ def test_a_clock_that_is_shifted_beneath_the_library_is_found(tmp_path):
             os.close(pair[1])
         found, _ = clocks_of(folder)
         clock = found["worker 1"]
-        own = first_raw(folder / "1.mxp")
+        own, _ = native_file.raw_ends(folder / "1.mxp")
         truth = (own - shift) * 1_000_000_000 // (1_000_000_000 + skew) - own
         assert clock["known_by"] == "cuts" and clock["is_test"]
         assert abs(clock["behind_ns"] - truth) <= clock["doubt_ns"][0]

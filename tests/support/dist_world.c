@@ -23,10 +23,15 @@ typedef struct place {
     uint32_t peer;
 } place;
 
+void (*dist_world_opened)(uint32_t peer, mxn_transport *transport);
+
 static int open_place(void *context, mxn_transport **transport)
 {
     const place *at = context;
     *transport = mxn__threads_open(at->world, at->peer);
+    if (dist_world_opened != NULL) {
+        dist_world_opened(at->peer, *transport);
+    }
     return MXP_OK;
 }
 

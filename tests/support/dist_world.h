@@ -19,6 +19,9 @@ typedef struct dist_world {
     uint64_t random;
 } dist_world;
 
+// Called with each peer's transport before its node begins, by its communication thread; null: not.
+extern void (*dist_world_opened)(uint32_t peer, mxn_transport *transport);
+
 // Defaults, but for pieces of 64 bytes.
 mxn_dist_config dist_world_config(bool is_driven);
 // `servers` 0: an owner in each worker. `seed` decides in which order messages arrive and turns are
