@@ -189,6 +189,9 @@ void mxn__host_ask(mxn_owner_part *part);  // for what `pulls` wait, if nothing 
 // A body that is to be received to `into`; then `arrived` is called.
 void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
                     uint64_t batch_bytes);
+// One of the batch whose value has come with its header: others may be bodies.
+void mxn__room_pass(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
+                    uint64_t batch_bytes);
 // A body that is received at once, whatever the room: of an init, of what was refused.
 void mxn__room_receive(mxn_arrival_of *arrival);
 void mxn__room_want_bucket(mxn_bucket *bucket);

@@ -36,21 +36,19 @@ static void add_wanted(mxn_arrival_list *list, mxn_arrival_of *arrival)
     }
 }
 
-void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
-                    uint64_t batch_bytes)
+static void note_seen(mxn_arrival_of *arrival, mxn_batch *batch)
 {
-    mxn_owner *owner = arrival->dist->owner;
     if (batch->seen++ == 0) {
-        batch->number = ++owner->batches;
+        batch->number = ++arrival->dist->owner->batches;
     }
-    assert(batch->seen <= batch_count);
     arrival->age = batch->number;
-    if (arrival->dist->config.owner_held_bytes == 0) {
-        add_wanted(&owner->wanted, arrival);
-        return;
-    }
-    mxn__list_add(&batch->bodies, arrival);
-    if (batch->seen < batch_count) {
+}
+
+// Where all of its headers have been seen. One without bodies is over by itself.
+static void make_ready(mxn_owner *owner, mxn_batch *batch, uint32_t batch_count,
+                       uint64_t batch_bytes)
+{
+    if (batch->seen < batch_count || batch->bodies.first == NULL) {
         return;
     }
     batch->bytes = batch_bytes;
@@ -61,6 +59,27 @@ void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_co
         owner->ready_last->next = batch;
     }
     owner->ready_last = batch;
+}
+
+void mxn__room_want(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
+                    uint64_t batch_bytes)
+{
+    note_seen(arrival, batch);
+    assert(batch->seen <= batch_count);
+    if (arrival->dist->config.owner_held_bytes == 0) {
+        add_wanted(&arrival->dist->owner->wanted, arrival);
+        return;
+    }
+    mxn__list_add(&batch->bodies, arrival);
+    make_ready(arrival->dist->owner, batch, batch_count, batch_bytes);
+}
+
+void mxn__room_pass(mxn_arrival_of *arrival, mxn_batch *batch, uint32_t batch_count,
+                    uint64_t batch_bytes)
+{
+    note_seen(arrival, batch);
+    assert(batch->seen <= batch_count);
+    make_ready(arrival->dist->owner, batch, batch_count, batch_bytes);
 }
 
 void mxn__room_close(mxn_owner *owner, mxn_batch *batch)

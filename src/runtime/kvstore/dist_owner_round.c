@@ -238,6 +238,7 @@ static void push_async(mxn_arrival_of *arrival, const void *inlined)
         return;
     }
     memcpy(arrival->into, inlined, arrival->header.bytes);
+    mxn__room_pass(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
     mxn__round_here(arrival);
 }
 

@@ -319,6 +319,30 @@ static void asynchronous_pushes_are_applied_as_they_come(void **state)
     dist_world_close(&world);
 }
 
+// An owner with a limit asks for the bodies of a push; its last piece is short, and has come.
+static void asynchronous_pushes_with_a_short_last_piece_are_asked_for(void **state)
+{
+    (void)state;
+    dist_world world;
+    open_with_updater(&world, 2, 1, true);
+    for (uint32_t i = 0; i < world.size; i++) {
+        world.nodes[i]->config.owner_held_bytes = 64;
+    }
+    memset(values, 0, sizeof values);
+    dist_world_init_all(&world, 1, 0, "w", values[0], LONG);
+    turn_updater_on(&world, 1);
+    for (uint32_t w = 0; w < 2; w++) {
+        fill(w, 1);
+        assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSHPULL, 1, 0,
+                                       values[w], outs[w], LONG, &done[w]),
+                         MXP_OK);
+    }
+    dist_world_run(&world);
+    assert_true(dist_outcome_is_good(&done[0]) && dist_outcome_is_good(&done[1]));
+    assert_int_equal(seen[0].count, 2);
+    dist_world_close(&world);
+}
+
 // A pull that comes while an update runs waits for it, and one that runs leaves pulls their value.
 static void a_pull_never_sees_half_an_update(void **state)
 {
@@ -639,6 +663,7 @@ int main(void)
         cmocka_unit_test(an_update_may_take_its_time),
         cmocka_unit_test(asynchronous_pushes_need_an_updater),
         cmocka_unit_test(asynchronous_pushes_are_applied_as_they_come),
+        cmocka_unit_test(asynchronous_pushes_with_a_short_last_piece_are_asked_for),
         cmocka_unit_test(a_pull_never_sees_half_an_update),
         cmocka_unit_test(commands_come_in_their_order_whatever_their_length),
         cmocka_unit_test(a_servers_error_is_the_callers),
