@@ -23,7 +23,7 @@ typedef struct chain {
     const mxp_graph *graph;
     const uint32_t *ops;
     chain_node *nodes;
-    mxp_id_map variables;
+    mxp_id_map *variables;
 } chain;
 
 static void follow(chain *of, chain_node *node, uint64_t before)
@@ -36,7 +36,7 @@ static void follow(chain *of, chain_node *node, uint64_t before)
 
 static int take_use(chain *of, chain_node *node, uint32_t use)
 {
-    variable *known = mxp__id_map_add(&of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
+    variable *known = mxp__id_map_add(of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
     if (known == NULL) {
         return mxp__fail_memory("the variables of a step");
     }
@@ -49,7 +49,7 @@ static int take_use(chain *of, chain_node *node, uint32_t use)
 
 static void leave_use(chain *of, size_t place, uint32_t use)
 {
-    variable *known = mxp__id_map_find(&of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
+    variable *known = mxp__id_map_find(of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
     if ((use & MXP_VARIABLE_WRITTEN) != 0) {
         known->written = place + 1;
         known->read = 0;
@@ -105,12 +105,14 @@ static int keep_chain(mxp_facts *facts, const chain *of, size_t index, size_t la
 }
 
 int mxp__facts_take_chain(mxp_facts *facts, const mxp_graph *graph, size_t index,
-                          const uint32_t *ops, size_t count)
+                          const uint32_t *ops, size_t count, mxp_id_map *variables)
 {
     chain of = {.graph = graph,
                 .ops = ops,
                 .nodes = mxp__alloc(count * sizeof *of.nodes),
-                .variables = {.entry_bytes = sizeof(variable)}};
+                .variables = variables};
+    variables->entry_bytes = sizeof(variable);
+    mxp__id_map_clear(variables);
     int error = of.nodes == NULL ? mxp__fail_memory("the longest chain") : MXP_OK;
     size_t last = SIZE_MAX;
     for (size_t i = 0; error == MXP_OK && i < count; i++) {
@@ -129,6 +131,5 @@ int mxp__facts_take_chain(mxp_facts *facts, const mxp_graph *graph, size_t index
         error = keep_chain(facts, &of, index, last);
     }
     mxp__free(of.nodes, count * sizeof *of.nodes);
-    mxp__id_map_fini(&of.variables);
     return error;
 }

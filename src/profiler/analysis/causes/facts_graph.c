@@ -33,11 +33,23 @@ static int compare_pushes(const void *a, const void *b)
     return (x->push_ns > y->push_ns) - (x->push_ns < y->push_ns);
 }
 
-// Operators mostly come in both orders already, and looking is a tenth of sorting.
-static void sort_ops(pushed_op *ops, size_t count, int (*compare)(const void *, const void *))
+// Operators come nearly in both orders: each is put before the few that it comes before, which
+// keeps the order of equal ones as qsort does. What is far from it is sorted.
+static inline void sort_ops(pushed_op *ops, size_t count,
+                            int (*compare)(const void *, const void *))
 {
+    enum { SHIFTS = 16 };  // an operator, on the average
+    size_t shifts = 0;
     for (size_t i = 1; i < count; i++) {
-        if (compare(&ops[i - 1], &ops[i]) > 0) {
+        const pushed_op op = ops[i];
+        size_t to = i;
+        while (to > 0 && compare(&ops[to - 1], &op) > 0) {
+            ops[to] = ops[to - 1];
+            to--;
+        }
+        ops[to] = op;
+        shifts += i - to;
+        if (shifts > count * SHIFTS) {
             qsort(ops, count, sizeof *ops, compare);
             return;
         }
@@ -82,7 +94,8 @@ static void take_pushes(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops
     step->tiny = tiny > step->tiny ? tiny : step->tiny;  // a graph may have the rest of a step
 }
 
-static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, size_t count)
+static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, size_t count,
+                     mxp_id_map *variables)
 {
     double *figures = mxp__alloc(2 * count * sizeof *figures);
     uint32_t *places = mxp__alloc(count * sizeof *places);
@@ -95,7 +108,7 @@ static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, s
         }
     }
     if (error == MXP_OK) {
-        error = mxp__facts_take_chain(facts, graph, ops[0].index, places, count);
+        error = mxp__facts_take_chain(facts, graph, ops[0].index, places, count, variables);
     }
     if (error == MXP_OK) {
         take_pushes(facts, graph, ops, count, figures);
@@ -151,12 +164,14 @@ int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
     sort_ops(ops, count, compare_ids);
     count_workers(facts, graph);
     take_input_waits(facts, graph);
+    mxp_id_map variables = {0};
     int error = MXP_OK;
     for (size_t first = 0, end; error == MXP_OK && first < count; first = end) {
         for (end = first; end < count && ops[end].index == ops[first].index; end++) {
         }
-        error = take_step(facts, graph, ops + first, end - first);
+        error = take_step(facts, graph, ops + first, end - first, &variables);
     }
+    mxp__id_map_fini(&variables);
     mxp__free(ops, graph->op_count * sizeof *ops);
     return error;
 }

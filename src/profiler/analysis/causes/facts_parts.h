@@ -3,6 +3,7 @@
 #ifndef MXP_CAUSES_FACTS_PARTS_H
 #define MXP_CAUSES_FACTS_PARTS_H
 
+#include "base/id_map.h"
 #include "profiler/analysis/causes/facts.h"
 
 // Index of the chosen step in which a moment of the steps' thread lies, by the marks; UINT32_MAX:
@@ -17,8 +18,9 @@ int mxp__facts_read(mxp_facts *facts);
 int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph);
 
 // The longest chain of one step's operators, which are places in the graph in the order of their
-// ids. Adds it to facts->chains and sets dependent_ns.
+// ids. Adds it to facts->chains and sets dependent_ns. `variables`: memory that is used again for
+// the next step, all zeros at first; the caller ends it by mxp__id_map_fini.
 int mxp__facts_take_chain(mxp_facts *facts, const mxp_graph *graph, size_t index,
-                          const uint32_t *ops, size_t count);
+                          const uint32_t *ops, size_t count, mxp_id_map *variables);
 
 #endif

@@ -100,10 +100,9 @@ typedef struct mxp_graph {
     uint32_t *op_places;
     size_t placed_count;
     mxp_graph_wait *waits;
-    mxp_graph_host *hosts;
     size_t wait_count;
-    size_t op_capacity, place_capacity, async_capacity, wait_capacity, host_capacity;
-    struct mxp_graph_raw_thread *raw;  // what was read of each thread
+    size_t op_capacity, place_capacity, async_capacity, wait_capacity;
+    struct mxp_graph_raw_thread *raw;  // what was read of each thread, and its hosts
 } mxp_graph;
 
 #define MXP__GRAPH_BYTES_MAX (UINT64_C(1) << 30)  // the limit unless another is asked for

@@ -2,6 +2,8 @@
 // What a thread of the program was doing at each moment: its innermost span, as pieces that do not
 // overlap. Spans come in the order of their ends, so they are taken from the last to the first: an
 // outer one comes before those in it, and a stack of open ones is all that must be kept.
+#include <assert.h>
+#include <stdalign.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -19,8 +21,7 @@ typedef struct cutter {
     open_span *open;
     size_t open_count, open_capacity;
     int64_t at_ns;  // everything from here on is cut
-    mxp_graph_host
-        *first;  // the last one that was cut, the earliest; those of a thread end its room
+    mxp_graph_host *first;  // the last one that was cut, the earliest
 } cutter;
 
 static const char memory_for[] = "the spans of a window";
@@ -101,20 +102,34 @@ static inline int open_span_at(cutter *cut, const mxp_graph_span *span)
     return MXP_OK;
 }
 
-// A span has a piece of its own, and one after it.
-static size_t room_of(const mxp_graph_raw_thread *raw)
+// A span has a piece of its own, and one after it. Pieces go to the end of the memory that has the
+// spans at its begin, which are read from the last on: 2 pieces take more than a span, so what is
+// written stays behind what is still to be read.
+static_assert(2 * sizeof(mxp_graph_host) >= sizeof(mxp_graph_span), "");
+static_assert(sizeof(mxp_graph_span) % alignof(mxp_graph_host) == 0, "");
+
+// Where the pieces of a thread end. Null: MXP_ENOMEM.
+static mxp_graph_host *make_room(mxp_graph_raw_thread *raw)
 {
-    return 2 * raw->span_count;
+    const size_t bytes = 2 * raw->span_count * sizeof(mxp_graph_host);
+    const size_t spans = (bytes + sizeof *raw->spans - 1) / sizeof *raw->spans;
+    if (mxp__grow(&raw->spans, &raw->span_capacity, spans, sizeof *raw->spans) != MXP_OK) {
+        return NULL;
+    }
+    return (mxp_graph_host *)(void *)(raw->spans + spans);
 }
 
-// `end`: of the thread's room, which is filled from there.
-static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_thread *thread,
-                      mxp_graph_host *end)
+static int cut_thread(cutter *cut, mxp_graph_raw_thread *raw, mxp_graph_thread *thread)
 {
+    mxp_graph_host *const end = make_room(raw);
+    if (end == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
     cut->first = end;
     cut->at_ns = MXP__NS_MAX;
     for (size_t i = raw->span_count; i-- > 0;) {
-        int error = open_span_at(cut, &raw->spans[i]);
+        const mxp_graph_span span = raw->spans[i];
+        int error = open_span_at(cut, &span);
         if (error != MXP_OK) {
             return error;
         }
@@ -127,24 +142,13 @@ static int cut_thread(cutter *cut, const mxp_graph_raw_thread *raw, mxp_graph_th
 
 int mxp__graph_take_hosts(mxp_graph *graph)
 {
-    const mxp_graph_raw_thread *raw = graph->raw;
     cutter cut = {.graph = graph};
-    size_t pieces = 0;
     const size_t names = graph->source->name_count;
-    for (size_t i = 0; i < graph->thread_count; i++) {
-        pieces += room_of(&raw[i]);
-    }
-    const int has_room =
-        mxp__grow(&graph->hosts, &graph->host_capacity, pieces, sizeof *graph->hosts);
     cut.kinds = mxp__alloc(names * sizeof *cut.kinds);
-    mxp_graph_host *end = graph->hosts;
-    int error = has_room != MXP_OK || (cut.kinds == NULL && names > 0)
-                    ? mxp__fail_memory(memory_for)
-                    : MXP_OK;
+    int error = cut.kinds == NULL && names > 0 ? mxp__fail_memory(memory_for) : MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < graph->thread_count; i++) {
-        if (graph->threads[i].role != MXP__ROLE_WORKER && raw[i].span_count > 0) {
-            end += room_of(&raw[i]);
-            error = cut_thread(&cut, &raw[i], &graph->threads[i], end);
+        if (graph->threads[i].role != MXP__ROLE_WORKER && graph->raw[i].span_count > 0) {
+            error = cut_thread(&cut, &graph->raw[i], &graph->threads[i]);
         }
     }
     mxp__free(cut.kinds, names * sizeof *cut.kinds);

@@ -442,7 +442,6 @@ void mxp__graph_fini(mxp_graph *graph)
     mxp__free(graph->op_places, graph->place_capacity * sizeof *graph->op_places);
     mxp__free(graph->async_ops, graph->async_capacity * sizeof *graph->async_ops);
     mxp__free(graph->waits, graph->wait_capacity * sizeof *graph->waits);
-    mxp__free(graph->hosts, graph->host_capacity * sizeof *graph->hosts);
     mxp__free(graph->threads, graph->thread_count * sizeof *graph->threads);
     *graph = (mxp_graph){0};
 }

@@ -38,7 +38,8 @@ int mxp__graph_order(mxp_graph *graph);
 // Resolves the waits; without records of waits they are taken from calls that wait. After the
 // order. MXP_ENOMEM.
 int mxp__graph_take_waits(mxp_graph *graph);
-// The innermost spans of threads that are no workers. MXP_ENOMEM.
+// The innermost spans of threads that are no workers, in the place of what was read of them, which
+// is gone. Last of all. MXP_ENOMEM.
 int mxp__graph_take_hosts(mxp_graph *graph);
 
 void mxp__graph_index_fini(mxp_graph *graph);

@@ -55,10 +55,16 @@ static int64_t last_at(const mxp_host_map *map, int64_t ns)
 }
 
 // ---- what the thread was doing -----------------------------------------------------------------
+// Whether what a piece of time was spent in makes it longer or shorter.
+static bool depends_on_pieces(const mxp_host_map *map)
+{
+    return map->changes->by_call != NULL || map->changes->prefetch_input;
+}
+
 static void seek_piece(mxp_host_map *map)
 {
     const mxp_graph_thread *thread = map->thread;
-    while (map->piece + 1 < thread->host_count &&
+    while (depends_on_pieces(map) && map->piece + 1 < thread->host_count &&
            thread->hosts[map->piece + 1].begin_ns <= map->covered_ns) {
         map->piece++;  // SIZE_MAX + 1 is the first
     }
@@ -117,7 +123,7 @@ static int cover(mxp_host_map *map, int64_t ns)
     while (map->is_scaled && map->covered_ns < ns && error == MXP_OK) {
         error = take_piece(map);
         const size_t next = map->piece + 1;
-        const bool is_last = next >= map->thread->host_count;
+        const bool is_last = !depends_on_pieces(map) || next >= map->thread->host_count;
         const int64_t end_ns = is_last ? ns : map->thread->hosts[next].begin_ns;
         map->covered_ns = end_ns < ns ? end_ns : ns;
     }
