@@ -222,13 +222,22 @@ static int keep_rest(mxp_page_blocks *blocks, mxp_block_stream *stream, size_t c
 }
 
 // ---- streams -----------------------------------------------------------------------------------
+static int make_stream_room(mxp_block_stream *stream, bool has_operators)
+{
+    const size_t count = stream->count + 1;
+    const int error = mxp__grow(&stream->spans, &stream->capacity, count, sizeof *stream->spans);
+    return error != MXP_OK || !has_operators
+               ? error
+               : mxp__grow(&stream->operators, &stream->operator_capacity, count,
+                           sizeof *stream->operators);
+}
+
 static int put_stream(mxp_block_stream *stream, const mxp_page_span *span,
                       const mxp_page_operator *op)
 {
-    if (mxp__grow(&stream->spans, &stream->capacity, stream->count + 1, sizeof *stream->spans) !=
-            MXP_OK ||
-        (op != NULL && mxp__grow(&stream->operators, &stream->operator_capacity, stream->count + 1,
-                                 sizeof *stream->operators) != MXP_OK)) {
+    const bool is_full = stream->count == stream->capacity ||
+                         (op != NULL && stream->count >= stream->operator_capacity);
+    if (is_full && make_stream_room(stream, op != NULL) != MXP_OK) {
         return fail_memory();
     }
     if (op != NULL) {

@@ -37,7 +37,7 @@ static uint8_t busy_of(uint64_t busy_ns, uint64_t width_ns)
 
 // ---- bins --------------------------------------------------------------------------------------
 // Place of a kind; share_count: there is none.
-static size_t find_share(const mxp_tile_row *row, uint32_t kind)
+static inline size_t find_share(const mxp_tile_row *row, uint32_t kind)
 {
     size_t i = 0;
     if (row->place_of != NULL && kind < MXP_TILE_PLACES) {
@@ -82,7 +82,7 @@ static void clear_shares(mxp_tile_row *row)
     row->share_count = 0;
 }
 
-static int add_share(mxp_tile_row *row, const mxp_tile_share *share)
+static inline int add_share(mxp_tile_row *row, const mxp_tile_share *share)
 {
     size_t i = find_share(row, share->kind);
     if (i == row->share_count && i == SHARES_MAX) {
@@ -111,10 +111,13 @@ static int push_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, size_t 
 {
     mxp_tile_row *row = &lane->rows[level];
     tiles->bins[level]++;
-    if (mxp__grow(&row->bins, &row->capacity, row->count + 1, sizeof *row->bins) != MXP_OK) {
+    if (row->count == row->capacity &&
+        mxp__grow(&row->bins, &row->capacity, row->count + 1, sizeof *row->bins) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    memmove(row->bins + at + 1, row->bins + at, (row->count - at) * sizeof *row->bins);
+    if (at < row->count) {
+        memmove(row->bins + at + 1, row->bins + at, (row->count - at) * sizeof *row->bins);
+    }
     row->bins[at] = bin;
     row->count++;
     return MXP_OK;
@@ -122,6 +125,16 @@ static int push_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, size_t 
 
 static int add_at(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t index,
                   const mxp_tile_share *share);
+
+// A share of the open bin of the level below; that of the first one opens the bin for all.
+static inline int hand_up(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level,
+                          const mxp_tile_share *share)
+{
+    mxp_tile_row *row = &lane->rows[level];
+    const uint64_t index = lane->rows[level + 1].index / MXP_PAGE_RADIX;
+    return row->share_count > 0 && index == row->index ? add_share(row, share)
+                                                       : add_at(tiles, lane, level, index, share);
+}
 
 // The open bin of a level is over.
 static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
@@ -141,8 +154,7 @@ static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
         }
         busy_ns += share->busy_ns;
         bin.spans += share->spans;
-        error = level == 0 ? MXP_OK
-                           : add_at(tiles, lane, level - 1, row->index / MXP_PAGE_RADIX, share);
+        error = level == 0 ? MXP_OK : hand_up(tiles, lane, level - 1, share);
     }
     bin.busy = busy_of(busy_ns, tiles->levels.width_ns[level]);
     clear_shares(row);
