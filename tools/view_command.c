@@ -192,8 +192,8 @@ static int read_all(mxp_view *view)
 
 static int make_sections(mxp_view *view)
 {
-    static int (*const parts[])(mxp_view * view) = {mxp__view_memory, mxp__view_path,
-                                                    mxp__view_icicle, mxp__view_other};
+    static int (*const parts[])(mxp_view * view) = {
+        mxp__view_memory, mxp__view_path, mxp__view_icicle, mxp__view_other, mxp__view_title};
     int error = read_all(view);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && error == MXP_OK; i++) {
         error = parts[i](view);

@@ -86,8 +86,8 @@ test('the first screen: shares of one window, the slowest step and why', () => {
 
 test('the headline has what takes most, exchanges too, and no more than a line', () => {
   const layer = (name, share) => ({ name, share, each: 1, parts: [] });
-  assert.equal(headline([layer('a', 0.2), layer('b', 0.1)], [['forward', 0.3], ['communication', 0.6]]), 'communication 60 %, a 20 %, b 10 %');
-  assert.equal(headline([layer('a'.repeat(60), 0.5), layer('b', 0.1)], []), `${'a'.repeat(60)} 50 %`);
+  assert.equal(headline([layer('a', 0.2), layer('b', 0.1)], [['forward', 0.3], ['communication', 0.6]]), 'communication 60\u00a0%, a 20\u00a0%, b 10\u00a0%');
+  assert.equal(headline([layer('a'.repeat(60), 0.5), layer('b', 0.1)], []), `${'a'.repeat(60)} 50\u00a0%`);
   assert.equal(headline([], []), 'No operators and no calls were recorded');
 });
 

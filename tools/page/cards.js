@@ -7,14 +7,14 @@ import { FORM } from './head.js';
 import { ofMany } from './layout.js';
 import { PARTS } from './palette.js';
 import { chosenOf, lengthOf, medianOf, workOf } from './strip.js';
-import { change, count, counted, name, percent, time } from './text.js';
+import { count, counted, name, percent, time } from './text.js';
 /** @import { Head, Step } from './head.js' */
 /** @import { Child } from './dom.js' */
 
 /** @typedef {{name: string, share: number, each: number, parts: [string, number][]}} LayerShare each: ns a step */
 /** @typedef {{head: Head, goStep: (step: Step) => void, choose: (tab: string) => void}} CardsOptions */
 
-const ROWS = 6, FAR = 1.5, NEAR = 1.1, HEADLINE = 46; // characters
+const ROWS = 6, SIDE_BY_SIDE = 1.05, FAR = 1.5, NEAR = 1.1, HEADLINE = 46; // characters
 
 /** The shortest end of each scope that no other has: "conv1" of "lenet:conv1". @param {string[]} scopes */
 export function shortScopes(scopes) {
@@ -110,7 +110,7 @@ export function headline(layers, parts) {
   const waited = parts.filter(([part, share]) => part === 'communication' && share > 0.005).map(([part, share]) => ({ name: part, share }));
   let words = '';
   for (const { name: word, share } of [...layers, ...waited].sort((a, b) => b.share - a.share).slice(0, 3)) {
-    const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(0)} %`;
+    const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(0)}\u00a0%`;
     if (words && next.length > HEADLINE) break;
     words = next;
   }
@@ -128,21 +128,25 @@ function whatCard({ head }) {
     hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => h('span', { class: 'item' }, h('i', { class: 'key', style: { background: fillToken(part) } }), `${part} ${(100 * share).toFixed(0)} %`))),
     bars(layers.map((layer, i) => ({ name: layer.name, parts: layer.parts, figures: [percent(layer.share), time(layer.each, 3)], isMinor: i > 1 }))),
     h('p', { class: 'fine' }, scopes.length || !layers.length ? '' : head.report.operators?.length ? 'No scopes were recorded: these are operators. ' : 'No operators were recorded: these are calls, by their own time. ',
-      h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen.length, steps.length, busy, wall) : 'Shares are of the whole run.')));
+      h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen, busy, wall) : 'Shares are of the whole run.')));
 }
 
-/** @param {Head} head @param {number} chosen @param {number} all @param {number} work @param {number} wall */
-function windowWords(head, chosen, all, work, wall) {
-  const of = chosen === all ? `all ${count(all)} steps` : `${count(chosen)} of ${count(all)} steps`;
-  const side = work > wall * 1.005 ? `; work ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
-  return `Shares and times a step are of ${of}${head.processes.length > 1 ? ` of ${count(head.processes.length)} processes` : ''}${side}.`;
+/** @param {Head} head @param {Step[]} chosen @param {number} work @param {number} wall */
+function windowWords({ steps }, chosen, work, wall) {
+  const of = chosen.length === steps.length ? `all ${count(steps.length)} steps` : `${count(chosen.length)} of ${count(steps.length)} steps`, processes = new Set(chosen.map(step => step.process)).size;
+  const side = work > wall * SIDE_BY_SIDE ? `; work ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
+  return `Shares and times a step are of ${of}${processes > 1 ? ` of ${count(processes)} processes` : ''}${side}.`;
 }
 
-/** What to try first: the first cause that is told, else the largest single gain. @param {Head} head @param {(tab: string) => void} choose */
+/** What to try first: the first cause that is told, else the largest single gain, else the largest there is.
+ * @param {Head} head @param {(tab: string) => void} choose */
 function tryFirst(head, choose) {
-  const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), tab = told ? 'Explain' : 'What-if';
-  const words = told ? `${name(told.title)}${cause?.gain_ns > 0 ? `, ${gainShort(cause)}` : ''}` : best ? `${best.words}: ${change(-best.gain)} a step` : head.explainRefused ? name(head.explainRefused) : 'nothing stands out';
-  return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', (told || best) && button(tab, () => choose(tab), { class: 'small' }));
+  const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
+  const tab = told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
+  const nothing = head.explainRefused ? name(head.explainRefused) : 'nothing stands out from the noise';
+  const words = told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
+    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : nothing;
+  return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));
 }
 
 /** @param {Head} head @returns {{words: string, gain: number} | null} */
@@ -194,5 +198,5 @@ function processRows(head) {
 /** @param {Head} head */
 function trustCard(head) {
   const { state, word, rows } = head.trust;
-  return card('Can it be trusted?', h('p', { class: `big state ${state}` }, word), terms(rows.map(([label, value], i) => [name(label), name(value), i > 1])));
+  return card('Can it be trusted?', h('p', { class: `big state ${state}` }, word), terms(rows.map(([label, value]) => [name(label), name(value), ['machine', 'own cost'].includes(label)])));
 }

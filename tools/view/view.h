@@ -85,11 +85,12 @@ int mxp__view_text_section(mxp_view *view, const char *name, const mxp_strbuf *t
 int mxp__view_keep_section(mxp_view *view, const char *name, const mxp_spooled_section *at);
 
 // All of them return 0 or a negative error with its line.
-int mxp__view_documents(mxp_view *view);  // view_documents.c: report and explain, title, plain
+int mxp__view_documents(mxp_view *view);  // view_documents.c: report and explain, plain
 int mxp__view_windows(mxp_view *view);  // view_windows.c: which times are wanted most
 int mxp__view_spans(mxp_view *view);  // view_spans.c: tracks, blocks, tiles, counters
 int mxp__view_memory(mxp_view *view);  // view_memory.c
 int mxp__view_path(mxp_view *view);  // view_path.c: pieces, and the documents of path and whatif
+int mxp__view_title(mxp_view *view);  // view_title.c: from what the others found
 int mxp__view_icicle(mxp_view *view);  // view_icicle.c
 int mxp__view_other(mxp_view *view);  // view_other.c: the difference to another trace
 int mxp__view_fit(mxp_view *view, uint64_t page_bytes);  // view_fit.c: leaves out what is too much

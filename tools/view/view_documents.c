@@ -1,105 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What report and explain say, and the verdict in a line of it.
+// What report and explain say.
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "text/figure.h"
-#include "text/label.h"
 #include "view/view.h"
 
 // A fixed screen: a page is read elsewhere than where it is made.
 static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
 
-// A name, and no more of it than a title takes.
-static void put_name(const char *name, size_t length, mxp_strbuf *out)
-{
-    enum { COLUMNS = 60 };
-    mxp_strbuf label = {0};
-    mxp__put_label(&page_screen, name, length, &label);
-    mxp__put_shortened(&page_screen, mxp__strbuf_text(&label), label.length, COLUMNS, out);
-    mxp__strbuf_fini(&label);
-}
-
-// ---- the title ---------------------------------------------------------------------------------
-// Exchanges that run beside a layer's computing are no part of its sum.
-static uint64_t share_of_sum(const mxp_layer *layer, int phase)
-{
-    uint64_t others_ns = 0;
-    for (int other = 0; other < MXP_PHASE_COMMUNICATION; other++) {
-        others_ns += layer->phases_ns[other];
-    }
-    return phase != MXP_PHASE_COMMUNICATION ? layer->phases_ns[phase]
-           : layer->sum_ns > others_ns      ? layer->sum_ns - others_ns
-                                            : 0;
-}
-
-static void put_layer_title(const mxp_time_report *report, const mxp_layer *layer, mxp_strbuf *out)
-{
-    static const char *const phases[MXP_PHASES] = {"", "forward", "backward", "update",
-                                                   "communication"};
-    const double per = mxp__report_per(report);
-    size_t length;
-    int most = 1;
-    const char *path = mxp__scope_tree_path(&report->rows.scopes, layer->scope, &length);
-    put_name(path, length, out);
-    mxp__strbuf_puts(out, " takes ");
-    mxp__put_duration(&page_screen, (double)layer->sum_ns / per, out);
-    mxp__strbuf_puts(out, " of ");
-    mxp__put_duration(&page_screen, (double)report->rows.wall_ns / per, out);
-    mxp__strbuf_puts(out, report->rows.steps > 0 ? " of a step" : "");
-    for (int phase = 2; phase < MXP_PHASES; phase++) {
-        most = share_of_sum(layer, phase) > share_of_sum(layer, most) ? phase : most;
-    }
-    if (share_of_sum(layer, most) * 2 > layer->sum_ns) {
-        mxp__strbuf_printf(out, ", most of it %s", phases[most]);
-    }
-}
-
-static void put_row_title(const mxp_time_report *report, const mxp_time_row *row, mxp_strbuf *out)
-{
-    const double per = mxp__report_per(report);
-    size_t length;
-    const char *name = mxp__time_row_name(&report->rows, row, &length);
-    put_name(name, length, out);
-    mxp__strbuf_puts(out, " takes ");
-    mxp__put_duration(&page_screen, (double)row->self_ns / per, out);
-    mxp__strbuf_puts(out, " of ");
-    mxp__put_duration(&page_screen, (double)report->rows.wall_ns / per, out);
-    mxp__strbuf_puts(out, report->rows.steps > 0 ? " of a step" : "");
-}
-
-// Of the rows of operators, or else of spans, the first; false: there is none.
-static bool put_first_row(mxp_time_report *report, bool operators, mxp_strbuf *out)
-{
-    const size_t bytes = report->rows.count * sizeof(uint32_t);
-    size_t count = 0;
-    uint32_t *order = mxp__time_rows_rank(&report->rows, operators, MXP_KEY_SELF, &count);
-    if (order != NULL && count > 0) {
-        put_row_title(report, &report->rows.rows[order[0]], out);
-    }
-    mxp__free(order, bytes);
-    return count > 0;
-}
-
-static int make_title(mxp_view *view)
-{
-    mxp_layers layers;
-    mxp_time_report *report = &view->report;
-    const int error = mxp__layers_make(&report->rows, 2, MXP_KEY_TOTAL, &layers);
-    if (error == MXP_OK && layers.count > 0 && layers.all[0].scope != 0 &&
-        layers.all[0].sum_ns > 0) {
-        put_layer_title(report, &layers.all[0], &view->title);
-    } else if (error == MXP_OK && !put_first_row(report, true, &view->title) &&
-               !put_first_row(report, false, &view->title)) {
-        mxp__strbuf_puts(&view->title, "Nothing was recorded");
-    }
-    mxp__layers_fini(&layers);
-    return error;
-}
-
-// ---- all ---------------------------------------------------------------------------------------
 static int explain(mxp_view *view)
 {
     mxp_json json = {.out = &view->explain_json};
@@ -180,7 +90,6 @@ int mxp__view_documents(mxp_view *view)
 {
     int error = explain(view);
     error = error == MXP_OK ? add_paths(view) : error;
-    error = error == MXP_OK ? make_title(view) : error;
     if (error == MXP_OK && !view->is_explained) {
         mxp__strbuf_printf(&view->plain, "%s\n", view->explain_refused);
     }
