@@ -3,20 +3,17 @@
 // processes learn of it by the environment: MXPROF_RUN (profiler/session/run_folder.h), and the
 // variables by which libraries find who takes their marks.
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/os/os.h"
-#include "base/strbuf.h"
 #include "command.h"
 #include "run_environment.h"
+#include "run_folder.h"
 #include "run_job.h"
 #include "run_process.h"
 #include "run_record.h"
@@ -27,8 +24,8 @@ static const char help[] =
     "\n"
     "usage: mxprof run [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "  -o, --output DIR   the folder of the run, which must not exist or be empty; default\n"
-    "                     mxprof-PROGRAM-YYYYMMDD-HHMMSS\n"
+    "  -o, --output DIR   the folder of the run, made with those it lies in; one that exists must\n"
+    "                     be empty; default mxprof-PROGRAM-YYYYMMDD-HHMMSS\n"
     "      --force        add to a folder that has files\n"
     "      --ring SIZE    keep only the newest SIZE of each process (64M; K, M, G)\n"
     "      --limit SIZE   most bytes of each process (default 1G)\n"
@@ -91,59 +88,6 @@ typedef struct run_options {
 enum { ROWS_DEFAULT = 10, ROWS_MAX = 1000, NAMES_MAX = 100000000 };
 enum { DEPTH_MAX = 65535, MIN_US_MAX = 1000000000 };
 enum { EXIT_NO_FOLDER = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
-
-// ---- the folder --------------------------------------------------------------------------------
-static void name_folder(const char *program, mxp_strbuf *folder)
-{
-    const char *slash = strrchr(program, '/');
-    time_t now = time(NULL);
-    struct tm local;
-    char moment[32];
-    localtime_r(&now, &local);
-    strftime(moment, sizeof moment, "%Y%m%d-%H%M%S", &local);
-    const char *job = mxp__job_join() ? getenv("MXPROF_RUN_JOB") : NULL;  // one folder for all
-    mxp__strbuf_printf(folder, "mxprof-%s-%s", slash != NULL ? slash + 1 : program,
-                       job != NULL ? job : moment);
-}
-
-static bool has_files(const char *folder)
-{
-    DIR *listing = opendir(folder);
-    const struct dirent *entry;
-    bool found = false;
-    while (listing != NULL && (entry = readdir(listing)) != NULL) {
-        found = found || (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0);
-    }
-    if (listing != NULL) {
-        closedir(listing);
-    }
-    return found;
-}
-
-// Makes the folder, or takes one that may be taken; `whole` gets its path from the root.
-static int make_folder(const char *folder, bool force, char *whole, bool *made)
-{
-    struct stat status;
-    *made = mkdir(folder, 0777) == 0;
-    if (!*made && errno != EEXIST) {
-        return mxp__fail(MXP_EIO, "cannot make the folder '%s': %s", folder, strerror(errno));
-    }
-    if (!*made && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        return mxp__fail(MXP_EIO,
-                         "'%s' is a file: --output names a folder, which gets one for each process",
-                         folder);
-    }
-    if (!force && has_files(folder)) {
-        return mxp__fail(MXP_EIO,
-                         "the folder '%s' has files already: name another one by "
-                         "--output, or add to it by --force",
-                         folder);
-    }
-    if (realpath(folder, whole) == NULL || access(whole, W_OK | X_OK) != 0) {
-        return mxp__fail(MXP_EIO, "cannot write into the folder '%s': %s", folder, strerror(errno));
-    }
-    return MXP_OK;
-}
 
 // ---- before the start --------------------------------------------------------------------------
 // What cannot work in this program is said before it writes anything.
@@ -211,22 +155,6 @@ static int failed_start(const mxp_command *command, const char *program, int err
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-// The folder as it is named, and its path from the root. 0, or the exit code.
-static int prepare_folder(const mxp_command *command, const run_options *options,
-                          const char *program, mxp_strbuf *name, char *whole, bool *made)
-{
-    if (options->output != NULL) {
-        mxp__strbuf_puts(name, options->output);
-    } else {
-        name_folder(program, name);
-    }
-    if (make_folder(mxp__strbuf_text(name), options->force != 0, whole, made) != MXP_OK) {
-        mxp__command_failed(command);
-        return EXIT_NO_FOLDER;
-    }
-    return 0;
-}
-
 static void set_environment(const run_options *options, const char *folder,
                             const mxp_program_facts *facts)
 {
@@ -277,14 +205,13 @@ static int start(char **arguments, mxp_starter starter, const mxp_variables *bef
 
 static int run_program(const mxp_command *command, const run_options *options, char **arguments)
 {
-    char folder[PATH_MAX];
-    mxp_strbuf name = {0};
+    mxp_run_folder folder;
     mxp_program_facts facts;
-    bool made;
-    int status, code = prepare_folder(command, options, arguments[0], &name, folder, &made);
-    if (code != 0) {
-        mxp__strbuf_fini(&name);
-        return code;
+    int status;
+    if (mxp__run_folder_make(&folder, options->output, arguments[0], options->force != 0) !=
+        MXP_OK) {
+        mxp__command_failed(command);
+        return EXIT_NO_FOLDER;
     }
     mxp__program_facts(arguments[0], &facts);
     if (!options->quiet) {
@@ -296,7 +223,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
         (void)mxp__variables_keep(&before);  // without memory all variables are handed on
         mxp__job_begin(starter);
     }
-    set_environment(options, folder, &facts);
+    set_environment(options, folder.whole, &facts);
     const uint64_t begin_ns = mxp__os_monotonic_ns(), begin_realtime_ns = mxp__os_realtime_ns();
     const int start_error = start(arguments, starter, &before, options->children != 0, &status);
     mxp__variables_free(&before);
@@ -304,7 +231,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
         const mxp_run_result result = {
             .command = command,
             .arguments = arguments,
-            .folder = mxp__strbuf_text(&name),
+            .folder = folder.name,
             .facts = &facts,
             .status = status,
             .seconds = (double)(mxp__os_monotonic_ns() - begin_ns) * 1e-9,
@@ -316,10 +243,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
         };
         finish(&result, begin_realtime_ns);
     }
-    if (made) {
-        rmdir(folder);  // where nothing was recorded; one with files stays
-    }
-    mxp__strbuf_fini(&name);
+    mxp__run_folder_tidy(&folder);  // where nothing was recorded
     if (start_error != 0) {
         return failed_start(command, arguments[0], start_error);
     }

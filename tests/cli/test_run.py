@@ -48,6 +48,23 @@ def test_the_folder_says_what_was_run_and_keeps_arguments_to_itself_unless_asked
     assert json.loads((tmp_path / "all/run.json").read_text())["Command"] == recording(3)
 
 
+def test_the_folders_that_it_lies_in_are_made_too(tmp_path):
+    (tmp_path / "before").mkdir()
+    for output in ("before/1.1", "after/1.1", str(tmp_path / "a/b/c/"), "./d//e"):
+        assert run(tmp_path, "-q", "-o", output, *recording(3)).returncode == 0
+        assert (tmp_path / output / "run.json").exists()
+
+
+def test_of_what_was_made_nothing_stays_where_nothing_was_recorded(tmp_path):
+    (tmp_path / "before").mkdir()
+    for output in ("before/1.1", "after/1.1", str(tmp_path / "a/b/c/"), "./d//e"):
+        assert run(tmp_path, "-o", output, "true").returncode == 0
+    assert list(tmp_path.rglob("*")) == [tmp_path / "before"]
+    assert run(tmp_path, "-o", f"before/{'n' * 300}", "true").returncode == 125
+    assert run(tmp_path, "-o", f"f/g/{'n' * 300}", "true").returncode == 125
+    assert list(tmp_path.rglob("*")) == [tmp_path / "before"]
+
+
 def test_the_default_folder_is_named_after_the_program_and_the_time(tmp_path):
     result = run(tmp_path, "-q", *recording(3))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
@@ -113,7 +130,7 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
 @pytest.mark.parametrize("arguments, code, words", [
     (["nosuchprogram"], 127, "cannot run 'nosuchprogram': No such file or directory"),
     (["/etc/passwd"], 126, "cannot run '/etc/passwd': Permission denied"),
-    (["-o", "nodir/sub", "true"], 125, "cannot make the folder 'nodir/sub': No such file or directory"),
+    (["-o", "taken/file/run", "true"], 125, "cannot make the folder 'taken/file/run': Not a directory"),
     (["-o", "taken", "true"], 125, "the folder 'taken' has files already"),
     ([], 2, "which program? For example: mxprof run python train.py"),
     (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
