@@ -189,7 +189,8 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
 {
     const mxp_program_facts *facts = result->facts;
     static const char before[] = "mxprof:   ";
-    // A script of that name finds the interpreter; what that allows is not known.
+    // A script of that name finds the interpreter; what that allows is not known. Facts of a
+    // starter say nothing of its processes.
     const bool is_python =
         facts->is_python ? facts->has_audit_hooks : is_called_python(result->arguments[0]);
     if (facts->is_python && !facts->has_audit_hooks) {
@@ -198,7 +199,7 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            "functions cannot be seen\n",
                            before);
     }
-    if (is_python && !result->is_python_traced) {
+    if ((is_python || result->is_job) && !result->is_python_traced) {
         mxp__strbuf_printf(out, "%s--python records Python's functions\n", before);
     }
     if (facts->uses_gcc_openmp) {
@@ -222,7 +223,7 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            "%sits functions call hooks (-finstrument-functions), which --marks or "
                            "--no-preload leaves out\n",
                            before);
-    } else if (facts->is_elf && !facts->is_script && !is_python) {
+    } else if (facts->is_elf && !facts->is_script && !is_python && !result->is_job) {
         mxp__strbuf_printf(out,
                            "%scompiled with -finstrument-functions, each of its functions is "
                            "a span\n",
@@ -236,9 +237,16 @@ static void tell_nothing(const mxp_run_result *result)
 {
     mxp_strbuf out = {0};
     mxp__run_put_end(result, &out);
-    mxp__strbuf_puts(&out, "; nothing was recorded\nmxprof: it sent no marks that are known here. "
-                           "What could be done:\n");
-    put_advice(result, &out);
+    mxp__strbuf_puts(&out, "; nothing was recorded\n");
+    if (result->is_job && result->status != 0) {
+        mxp__strbuf_puts(&out, "mxprof: it ended before a process had recorded anything; what it "
+                               "printed above says why\n");
+    } else {
+        mxp__strbuf_printf(&out,
+                           "mxprof: %s sent no marks that are known here. What could be done:\n",
+                           result->is_job ? "its processes" : "it");
+        put_advice(result, &out);
+    }
     print(result, &out);
     const mxp_run_figures none = {0};
     print_json(result, &none);

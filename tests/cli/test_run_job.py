@@ -120,9 +120,27 @@ def test_the_code_is_the_starters_and_who_died_is_said(tmp_path):
     assert len(re.findall(r"records, nothing lost, died$", result.stderr, re.MULTILINE)) == 3
 
 
+def test_of_a_starter_that_refuses_nothing_is_proposed(tmp_path):
+    """Open MPI refuses to run as root, and more processes than there are cores."""
+    path = starter(tmp_path, "mpirun")
+    path.write_text("#!/bin/sh\necho 'not as root' >&2; exit 1\n")
+    result = run(tmp_path, MXPROF, "run", "-o", "out", "--", path, *recording(5), code=1)
+    assert re.search(r"not as root\nmxprof: .* ended with 1 after [0-9.]+ s; nothing was recorded\n"
+                     r"mxprof: it ended before a process had recorded anything; what it printed above says why\n$", result.stderr)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_proposed_is_for_the_processes_and_not_for_the_starter(tmp_path):
+    result = run(tmp_path, MXPROF, "run", "-o", "out", "--", starter(tmp_path, "mpirun"), sys.executable, "-c", "0")
+    assert "mxprof: its processes sent no marks that are known here. What could be done:\n" in result.stderr
+    assert "--python records Python's functions" in result.stderr
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
 def test_open_mpi_itself(tmp_path):
     result = run(tmp_path, MXPROF, "run", "-o", "out", "--", "mpirun", "--oversubscribe", "--allow-run-as-root",
                  "-n", "2", *recording(5))
     assert [name.split(".")[0] for name in files(tmp_path / "out")] == ["worker0", "worker1"]
     assert "mxprof explain out" in result.stderr
+    refused = run(tmp_path, MXPROF, "run", "-o", "none", "--", "mpirun", "--allow-run-as-root", "-n", "2000", "true", code=1)
+    assert "finstrument" not in refused.stderr and "not enough slots" in refused.stderr and "printed above" in refused.stderr
