@@ -5,6 +5,7 @@
 // profile.txt (the table), profile.json (for ui.perfetto.dev) and profile.mxp (for mxprof).
 //
 // Everything the profiler needs is in the lines that contain "mxp_" or "MXP_".
+#define _GNU_SOURCE 1  // nftw
 #include <ftw.h>
 #include <inttypes.h>
 #include <mxprof/profiler.h>

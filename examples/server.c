@@ -5,7 +5,10 @@
 // SIGUSR2 takes a snapshot beside it, SIGTERM ends the server.
 //
 // Each request has a number, which its spans carry, so that `mxprof top` names the slowest one and
-// `mxprof show --arg request=NUMBER` shows its life across the threads.
+// `mxprof show --arg request=NUMBER` shows its life across the threads. The number is also the id
+// of the request's asynchronous spans, so that a request that was open when the process died is
+// told with it.
+#define _GNU_SOURCE 1  // accept4, daemon
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -157,8 +160,10 @@ static bool look_up(uint32_t limit, uint32_t *primes)
     bool found = false;
     pthread_mutex_lock(&cache.lock);
     for (size_t i = 0; i < cache.count && !found; i++) {
-        found = cache.known[i].limit == limit;
-        *primes = found ? cache.known[i].primes : *primes;
+        if (cache.known[i].limit == limit) {
+            *primes = cache.known[i].primes;
+            found = true;
+        }
     }
     pthread_mutex_unlock(&cache.lock);
     return found;
@@ -195,6 +200,18 @@ static bool count_primes(uint32_t limit, uint32_t *primes)
     return true;
 }
 
+static bool find(uint32_t limit, uint32_t *primes)
+{
+    if (look_up(limit, primes)) {
+        return true;
+    }
+    if (!count_primes(limit, primes)) {
+        return false;
+    }
+    remember(limit, *primes);
+    return true;
+}
+
 static void write_reply(request *to, const char *status, const char *body)
 {
     to->reply_bytes = (size_t)snprintf(to->reply, sizeof to->reply,
@@ -216,10 +233,9 @@ static void answer(request *to)
     }
     if (!is_known) {
         write_reply(to, "404 Not Found", "ask for /primes/N, N at most 100000000\n");
-    } else if (!look_up((uint32_t)limit, &primes) && !count_primes((uint32_t)limit, &primes)) {
+    } else if (!find((uint32_t)limit, &primes)) {
         write_reply(to, "503 Service Unavailable", "no memory\n");
     } else {
-        remember((uint32_t)limit, primes);
         snprintf(body, sizeof body, "%" PRIu32 "\n", primes);
         write_reply(to, "200 OK", body);
     }
@@ -265,7 +281,7 @@ static void accept_one(void)
     one->number = ++numbers;
     one->socket = socket;
     one->path = one->text;
-    one->life = mxp_async_begin(MXP_CLASS_USER, mark.life, 0, mxp_no_context());
+    one->life = mxp_async_begin(MXP_CLASS_USER, mark.life, one->number, mxp_no_context());
     watch(socket, one);
 }
 
@@ -308,7 +324,7 @@ static void read_from(request *one)
     }
     epoll_ctl(epoll, EPOLL_CTL_DEL, one->socket, NULL);
     parse(one);
-    one->waiting = mxp_async_begin(MXP_CLASS_USER, mark.waiting, 0, mxp_no_context());
+    one->waiting = mxp_async_begin(MXP_CLASS_USER, mark.waiting, one->number, mxp_no_context());
     put(&asked, one);
 }
 
@@ -409,9 +425,14 @@ static int run(void)
 
 int main(int count, char **arguments)
 {
+    static const char usage[] = "usage: server [--daemon] PORT FILE.mxp (port 0: any)\n";
+    if (count == 2 && strcmp(arguments[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return 0;
+    }
     bool is_daemon = count == 4 && strcmp(arguments[1], "--daemon") == 0;
     if (count != 3 && !is_daemon) {
-        fputs("usage: server [--daemon] PORT FILE.mxp (port 0: any)\n", stderr);
+        fputs(usage, stderr);
         return 2;
     }
     unsigned port = open_port(arguments[count - 2]);

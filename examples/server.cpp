@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,7 +68,7 @@ struct request {
     }
     uint64_t number;
     descriptor socket;
-    mxp::async_span life{MXP_ASYNC_NAME("server", "request")}, waiting;
+    mxp::async_span life{MXP_ASYNC_NAME("server", "request"), number}, waiting;
     std::string text, path, reply;
 };
 using owned_request = std::unique_ptr<request>;
@@ -142,7 +143,7 @@ class prime_cache
     std::map<uint32_t, uint32_t> known_;
 };
 
-// Eratosthenes' sieve.
+// Eratosthenes' sieve. Throws std::bad_alloc.
 uint32_t count_primes(uint32_t limit)
 {
     MXP_SPAN("server", "count primes");
@@ -180,7 +181,7 @@ std::optional<uint32_t> limit_of(std::string_view path)
 }
 
 std::string answer(prime_cache &cache, std::string_view path)
-{
+try {
     const std::optional<uint32_t> limit = limit_of(path);
     if (!limit) {
         return message("404 Not Found", "ask for /primes/N, N at most 100000000\n");
@@ -191,6 +192,8 @@ std::string answer(prime_cache &cache, std::string_view path)
         cache.remember(*limit, *primes);
     }
     return message("200 OK", std::to_string(*primes) + "\n");
+} catch (const std::bad_alloc &) {
+    return message("503 Service Unavailable", "no memory\n");
 }
 
 // ---- connections --------------------------------------------------------------------------------
@@ -289,7 +292,7 @@ void server::read_from(request *one)
         }
         parse.add(MXP_ARG("path", one->path));
     }
-    one->waiting = mxp::async_span(MXP_ASYNC_NAME("server", "in queue"));
+    one->waiting = mxp::async_span(MXP_ASYNC_NAME("server", "in queue"), one->number);
     asked_.put(std::move(complete));
 }
 
@@ -398,9 +401,14 @@ void leave_terminal()
 
 int main(int count, char **arguments)
 {
+    const char *const usage = "usage: server [--daemon] PORT FILE.mxp (port 0: any)\n";
+    if (count == 2 && std::string_view(arguments[1]) == "--help") {
+        std::fputs(usage, stdout);
+        return 0;
+    }
     const bool is_daemon = count == 4 && std::string_view(arguments[1]) == "--daemon";
     if (count != 3 && !is_daemon) {
-        std::fputs("usage: server [--daemon] PORT FILE.mxp (port 0: any)\n", stderr);
+        std::fputs(usage, stderr);
         return 2;
     }
     server one;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import select
 import signal
 import socket
@@ -123,6 +124,29 @@ def test_it_answers_and_refuses(name, tmp_path):
         assert server.ask("/primes/3").endswith("\n\n1\n")
 
 
+def test_what_is_in_the_cache_is_computed_once(name, tmp_path):
+    """However often it is asked for: 256 values have room."""
+    with Server(name, tmp_path) as server:
+        for path in [*["/primes/100"] * 300, "/primes/200", "/primes/200"]:
+            assert " 200 OK" in server.ask(path)
+        assert len(spans_of(server.file, "look up")) == 302
+        assert len(spans_of(server.file, "count primes")) == 2
+
+
+def test_a_request_without_memory_for_it_is_refused_and_the_server_goes_on(name, tmp_path):
+    with Server(name, tmp_path) as server:
+        server.ask("/primes/100")
+        used = int(pathlib.Path(f"/proc/{server.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (used + (30 << 20), used + (30 << 20)))
+        assert server.ask(f"/primes/{LONGEST}").endswith("503 Service Unavailable\nContent-Length: 10\n\nno memory\n")
+        assert server.ask("/primes/200").endswith("\n\n46\n")
+
+
+def test_its_help_is_no_error(name):
+    done = subprocess.run([BUILD / name, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout[:14], done.stderr) == (0, "usage: server ", "")
+
+
 def test_the_slowest_request_of_a_killed_server_is_named_and_its_life_is_there(name, tmp_path):
     with Server(name, tmp_path) as server:
         assert server.load().endswith("\n\n1857859\n")  # primes below 30 million
@@ -159,6 +183,8 @@ def test_what_it_was_at_when_it_was_killed_is_there(name, tmp_path):
         with connection:
             os.kill(server.pid, signal.SIGKILL)
             server.started.wait()
+    number = max(arguments(span)["request"] for span in spans_of(server.file, "handle"))
+    assert f'  open       "request" (id={number}) for ' in mxprof("info", server.file)
     told = mxprof("at", server.file, "end")
     assert re.search(rf"handle +\S+ \S+ +no end +request=\d+ path={path}\n", told), told
     assert re.search(r"  count primes +\S+ \S+ +no end\n", told), told
