@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/production.md: its commands, one block after the other in one shell, and its unit file."""
+import json
 import os
 import pathlib
 import re
@@ -75,6 +76,45 @@ def test_the_commands_do_what_the_page_says(work):
     assert (work / "state/last.mxp").exists() and not (work / "profile.json").exists()
     assert "secret" not in parts[6] and b"secret" not in (work / "state/quiet.mxp").read_bytes()
     assert (work / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_program_switches_itself_on_and_off(tmp_path):
+    run, stop = re.fullmatch(r"(.*mxp_session_run.*?\n)(.*)", blocks("c")[0], re.DOTALL).groups()
+    program = compiled(tmp_path, "server", f"""
+#include <mxprof/profiler.h>
+#include <mxprof/record.h>
+
+static void work(int n)
+{{
+    for (int i = 0; i < n; i++) {{
+        MXP_SPAN_SCOPE("server", "request");
+    }}
+}}
+
+int main(void)
+{{
+    work(1);
+    {run}
+    work(20);
+    {stop}
+    work(300);
+    return 0;
+}}
+""")
+    variables = dict(re.findall(r"(MXPROF_(?:STORE|FULL_POLICY|MEMORY_LIMIT_BYTES))=(\S+)", blocks("ini")[0]))
+    subprocess.run([program], cwd=tmp_path, env={**os.environ, **variables, "MXPROF_NATIVE_FILENAME": "hour.mxp"}, check=True,
+                   timeout=60)
+    report = subprocess.run([BUILD / "mxprof", "report", "--json", "hour.mxp"], cwd=tmp_path, capture_output=True, check=True,
+                            timeout=60).stdout
+    assert [(span["name"], span["calls"]) for span in json.loads(report)["spans"]] == [("request", 20)]
+
+
+def test_the_ring_that_holds_an_hour_is_what_the_formula_gives():
+    found = re.search(r"(\d+) requests a second of (\d+) bytes are (\d+) MiB an hour and the\s+ring a third more: `\w+=(\d+)M`",
+                      PAGE.replace(",", ""))
+    a_second, size, held, asked = map(int, found.groups())
+    assert held == round(a_second * size * 3600 / 2**20, -1)
+    assert held * 4 / 3 <= asked < held * 1.5
 
 
 def test_the_unit_has_variables_that_exist():
