@@ -18,6 +18,14 @@ QUESTIONS = {
     "How do I see one request?": [r"mxprof show\b.{0,20}--arg", r"mxprof top", r"(?i)argument|number"],
     "How is it different from perf?": [r"\bperf\b", r"\bsampl", r"\bwait", r"\brequests?\b"],
     "What do I type for PyTorch?": [r"PyTorch", r"mxprof run\b.{0,20}python train\.py", r"mxprof report run\b"],
+    "Is my data sent anywhere?": [r"sent anywhere", r"\bno connection\b", r"scripts/setup.{0,20}downloads"],
+    "How do I turn it on in production for one hour?": [r"\bhour\b", r"drop-in", r"restart", r"mxp_session_run|calls in the program"],
+    "What do the columns of the table mean?": [r"`self`", r"`waited`", r"`p99`", r"`wall`", r"`path`"],
+    "How do I compare two runs?": [r"mxprof diff before/ -- after/", r"in turn", r"\brun"],
+    "How do I profile four workers under mpirun?": [r"mxprof run -o job -- mpirun -n 4 python train\.py", r"mxprof explain job",
+                                                    r"\b[Rr]oot\b"],
+    "What do I do when operators are missing?": [r"Operators are missing", r"waitall\(\)", r"python -m mxprof", r"`mxprof run"],
+    "What do I do when the file is empty?": [r"file is empty", r"MXPROF_STORE=file"],
 }
 
 
