@@ -23,6 +23,12 @@ def run(*command, **options):
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60, **options)
 
 
+def sections(text):
+    """The names of each section of MXNet's table."""
+    return {name: set(re.findall(r"^(\S.*?)  +\d", rows, re.MULTILINE))
+            for name, rows in re.findall(r"^(\S.*)\n=+\nName .*\n---- .*\n((?:.+\n)+)", text, re.MULTILINE)}
+
+
 # The program, its library, a name it records and how often.
 C_PROGRAMS = [("mxnet", "dot", 10), ("mxprof", "work", 100)]
 
@@ -35,6 +41,8 @@ def test_c_program_prints_a_table_and_leaves_a_trace(number, tmp_path):
         f"-l{library}", f"-Wl,-rpath,{BUILD}", "-o", "program", cwd=tmp_path)
     printed = run(tmp_path / "program", cwd=tmp_path).stdout
     assert re.search(rf"^{name} +{count} ", printed, re.MULTILINE)
+    if library == "mxnet":
+        assert sections(README) == {name: rows for name, rows in sections(printed).items() if name not in ("Pool Memory", "memory")}
     trace = json.loads((tmp_path / "profile.json").read_text())
     assert sum(event["name"] == name for event in trace["traceEvents"]) == count
 
