@@ -59,8 +59,8 @@ extern "C" {
 #endif
 
 // Sets what this process knows of its clock: replaces what it said before. Every native file that
-// is written later has it, also that of a process which died. Copied. MXP_EINVAL: more than
-// MXP_CLOCK_CUTS_MAX. Any thread.
+// is written later has it, also that of a process which died. Copied; null for no cuts is fine.
+// MXP_EINVAL: no owner, or more cuts than MXP_CLOCK_CUTS_MAX. Any thread, not in signal handlers.
 int mxp_clock_cuts(const mxp_clock_owner *owner, const mxp_clock_cut *cuts, size_t count);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors, and the allocator hook. Every mxp_ function that can fail returns 0 or a negative MXP_E
-// code; the detail line of the calling thread tells what was wrong and what to do.
+// code; the detail line of the calling thread tells what was wrong and what to do. Only the two
+// that signal handlers may call (mxp_async_end_id, mxp_module) leave that line as it was.
 #ifndef MXPROF_ERROR_H
 #define MXPROF_ERROR_H
 

@@ -28,8 +28,8 @@ extern "C" {
 
 // Tells of a module, a program or library. Every recording and every native file has the list, also
 // that of a process which died. Copied; one of the same name and bias is replaced. from_ticks 0:
-// now, or as before. MXP_ENOMEM: the table of modules is full. Any thread; in a signal handler it
-// may be MXP_ENOMEM too.
+// now, or as before. MXP_EINVAL: null. MXP_ENOMEM: the table of modules is full. Any thread; in a
+// signal handler it may be MXP_ENOMEM too.
 int mxp_module(const mxp_module_entry *module);
 
 #ifdef __cplusplus

@@ -124,14 +124,23 @@ typedef struct mxp_span {
     const mxp_arg *args;
 } mxp_span;
 
+// Records it if one of `classes` is on. The span and its arguments are read during the call and not
+// kept.
 void mxp_span_emit(uint32_t classes, const mxp_span *span);
 
 // ---- the rest ---------------------------------------------------------------------------------
+// Each of these records something of this moment if one of `classes` is on.
+
+// A sample: from now on the counter (a name of style MXP_STYLE_COUNTER) has this value. One that is
+// infinite or no number is counted among the losses.
 void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value);
 void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value);
 void mxp_counter_f64(uint32_t classes, mxp_name name, double value);
-void mxp_instant(uint32_t classes, mxp_name name, int scope);  // MXP_INSTANT_*
-void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);  // MXP_FLOW_*
+// A mark; `scope` is what it stands for, MXP_INSTANT_*.
+void mxp_instant(uint32_t classes, mxp_name name, int scope);
+// A point of a flow, an arrow from thread to thread: points of one name with one `id` are one flow.
+// `phase` is MXP_FLOW_*.
+void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);
 
 // One executed operator. Stamps are ticks; push <= ready <= start <= end, 0 for an unknown push or
 // ready (then taken as start, and the push as of no known thread). `variables` are ids of 31 bits,

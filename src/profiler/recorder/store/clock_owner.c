@@ -20,8 +20,12 @@ static size_t content_bytes;  // 0: nothing was told
 
 int mxp_clock_cuts(const mxp_clock_owner *owner, const mxp_clock_cut *cuts, size_t count)
 {
+    if (owner == NULL || (cuts == NULL && count != 0)) {
+        return mxp__fail(MXP_EINVAL, "mxp_clock_cuts: the owner or its cuts are null");
+    }
     if (count > MXP_CLOCK_CUTS_MAX) {
-        return mxp__fail(MXP_EINVAL, "too many cuts");
+        return mxp__fail(MXP_EINVAL, "mxp_clock_cuts: %zu cuts are more than the %d that are kept",
+                         count, MXP_CLOCK_CUTS_MAX);
     }
     mxp__names_lock();
     content.owner = *owner;

@@ -17,6 +17,9 @@ static uint32_t module_count;
 int mxp_module(const mxp_module_entry *module)
 {
     const uint64_t now = mxp_ticks();
+    if (module == NULL) {
+        return MXP_EINVAL;
+    }
     if (!mxp__names_try_lock()) {
         return MXP_ENOMEM;
     }

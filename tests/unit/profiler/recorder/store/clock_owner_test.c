@@ -110,6 +110,14 @@ static void more_than_there_may_be_are_refused(void **state)
     (void)state;
     static const mxp_clock_cut cuts[MXP_CLOCK_CUTS_MAX + 1];
     assert_int_equal(mxp_clock_cuts(&owner, cuts, MXP_CLOCK_CUTS_MAX + 1), MXP_EINVAL);
+    assert_non_null(strstr(mxp_last_error(), "1001 cuts"));
+}
+
+static void an_owner_is_needed(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_clock_cuts(NULL, NULL, 0), MXP_EINVAL);
+    assert_int_equal(mxp_clock_cuts(&owner, NULL, 1), MXP_EINVAL);
 }
 
 enum { FILE_MOST_BYTES = 1 << 20 };
@@ -181,6 +189,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_written_has_them),
         cmocka_unit_test(one_told_before_a_file_began_is_in_it),
         cmocka_unit_test(more_than_there_may_be_are_refused),
+        cmocka_unit_test(an_owner_is_needed),
         cmocka_unit_test(a_section_of_another_length_is_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,12 @@ static void one_that_is_told_again_is_replaced(void **state)
     unlink(native);
 }
 
+static void nothing_is_no_module(void **state)
+{
+    (void)state;
+    assert_int_equal(mxp_module(NULL), MXP_EINVAL);
+}
+
 static void a_full_table_is_an_error(void **state)
 {
     (void)state;
@@ -160,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_killed_process_has_told_them),
         cmocka_unit_test(one_that_was_told_before_a_file_began_is_in_it),
         cmocka_unit_test(one_that_is_told_again_is_replaced),
+        cmocka_unit_test(nothing_is_no_module),
         cmocka_unit_test(a_full_table_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
