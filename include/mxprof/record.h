@@ -16,6 +16,7 @@
 #include <mxprof/async.h>
 #include <mxprof/format.h>
 #include <mxprof/gate.h>
+#include <mxprof/operator.h>
 #include <mxprof/tap.h>
 #include <mxprof/wait.h>
 #ifdef MXP_INLINE
@@ -141,45 +142,6 @@ void mxp_instant(uint32_t classes, mxp_name name, int scope);
 // A point of a flow, an arrow from thread to thread: points of one name with one `id` are one flow.
 // `phase` is MXP_FLOW_*.
 void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);
-
-// One executed operator. Stamps are ticks; push <= ready <= start <= end, 0 for an unknown push or
-// ready (then taken as start, and the push as of no known thread). `variables` are ids of 31 bits,
-// MXP_VARIABLE_WRITTEN set on those written; what does not fit into 16 records is left out and
-// flagged.
-typedef struct mxp_operator {
-    mxp_name name;
-    uint32_t id, released_by, bulk_parent;
-    uint64_t push_ticks, ready_ticks, start_ticks, end_ticks;
-    uint32_t flags;  // MXP_PHASE_* | MXP_OP_* | MXP_OPERATOR_HIDDEN
-    uint32_t push_thread;  // index, 0xffff unknown
-    uint32_t device;
-    uint32_t scope, shape;  // name ids, 0 none
-    float flops, bytes;
-    uint32_t variable_count;
-    const uint32_t *variables;
-} mxp_operator;
-
-// Recorded as kind HIDDEN: for analyses, and in no table.
-#define MXP_OPERATOR_HIDDEN 0x10000u
-
-void mxp_operator_emit(uint32_t classes, const mxp_operator *op);
-
-// For tools that know no past begin (key `emit`): an operator's function begins on this thread now.
-// Nonzero: they were told, and are to be told of its end on this thread. Neither records anything.
-int mxp_operator_begin(uint32_t classes, mxp_name name);
-void mxp_operator_end(mxp_name name);
-
-// One allocation or release of a device's memory. `live_bytes` is the device's total after it.
-typedef struct mxp_memory {
-    mxp_name name;  // the array's
-    uint32_t scope;
-    uint64_t block;  // identifies the block: 48 bits
-    uint32_t device, flags;  // MXP_MEM_*, or MXP_MEMORY_CENSUS: live since before recording
-    uint32_t category;  // 0..15
-    uint64_t requested_bytes, rounded_bytes, live_bytes;
-} mxp_memory;
-
-void mxp_memory_emit(const mxp_memory *memory);
 
 // The scope stack of this thread. Push returns the id of the new scope, whose parent is the current
 // one; operators and blocks carry it. Both work while recording is off, so that scopes are right
