@@ -19,7 +19,7 @@ function(mxp_sizes)
       profiler/recorder/thread/thread_chunk
       profiler/session/objects/durations profiler/session/objects/handles
       profiler/collect/functions/hooks
-      profiler/recorder/drain/report  # times spans as programs have them
+      profiler/recorder/control/record_cost  # times spans as programs have them
       profiler/trace/checksum profiler/trace/event profiler/trace/merge profiler/trace/reader
       profiler/export/chrome/chrome profiler/export/chrome/chrome_event
       profiler/export/chrome/chrome_text
