@@ -22,7 +22,7 @@ FAULTS = {
         "src/profiler/export/table/aggregate_counters.c", "    row->last = value;\n",
         "    row->last = row->count % 2 == 0 ? row->last : value;\n"),
     "a ring forgets what made room": (
-        "src/profiler/recorder/memory/ring.c", "    ring.overwritten += records;\n", "    ring.overwritten += records / 2;\n"),
+        "src/profiler/recorder/memory/ring_drop.c", "    overwritten += records;\n", "    overwritten += records / 2;\n"),
 }
 
 pytestmark = pytest.mark.skipif(os.environ.get("MXPROF_TEST_LONG") != "1", reason="MXPROF_TEST_LONG=1")

@@ -193,6 +193,18 @@ uint64_t mxp__recorder_stop(int close_open)
     return end;
 }
 
+void mxp__ring_restart(void)
+{
+    mxp__drain_lock();
+    if (mxp__ring_is_on()) {
+        mxp__freeze();
+        mxp__ring_forget();
+        mxp__thaw();
+    }
+    mxp__drain_unlock();
+    mxp__threads_reclaim();  // threads that are gone hold nothing any more
+}
+
 // Consumers continue with what a ring has held: positions that are not in the oldest chunk may be
 // in one that was used again.
 static void check_positions(void)

@@ -4,6 +4,7 @@
 
 #include "base/atomic.h"
 #include "profiler/recorder/memory/pool.h"
+#include "profiler/recorder/memory/ring_drop.h"
 #include "profiler/recorder/memory/ring_queue.h"
 #include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/store/store.h"
@@ -17,7 +18,6 @@ static struct {
     mxp_atomic_bool on;  // changed while nobody records
     // Under the pool lock, or while nobody records.
     uint32_t pins;
-    uint64_t overwritten;  // records, since the profile began
     uint32_t looked_after;  // see note_since
     mxp_atomic_u32 crowded;  // threads for which there was no chunk
     mxp_chunk_header
@@ -77,131 +77,16 @@ void mxp__ring_add(mxp_thread *thread, mxp_chunk_header *chunk)
     mxp__spin_unlock(&mxp__pool_lock);
 }
 
-// The first record of the chunk that belongs to this ring. Values of the records before it were
-// taken when the ring restarted.
-static const uint64_t *begin_in(const mxp_thread *thread, const mxp_chunk_header *chunk)
-{
-    const mxp_position *position = &thread->position[MXP__CONSUMER_FILE];
-    return position->chunk == chunk ? position->at : mxp__chunk_words(chunk);
-}
-
-// Takes the last values of counters from a closed chunk that is about to be dropped.
-static void fold(const mxp_thread *thread, const mxp_chunk_header *chunk, bool in_file)
-{
-    if ((chunk->section.flags & MXP_SECTION_HAS_COUNTERS) != 0) {
-        const uint64_t *words = mxp__chunk_words(chunk);
-        mxp__standing_fold(chunk, begin_in(thread, chunk),
-                           words + chunk->section.payload_bytes / sizeof *words, in_file);
-    }
-}
-
-static void fold_last(mxp_thread *thread, bool in_file)
-{
-    if (mxp__thread_begins_anew(thread)) {
-        return;
-    }
-    const mxp_chunk_header *chunk = thread->current;
-    if (thread->counts != 0 && mxp__spin_lock(&mxp__pool_lock)) {
-        mxp__standing_fold(chunk, begin_in(thread, chunk), mxp_atomic_own(&thread->hot.cursor),
-                           in_file);
-        mxp__spin_unlock(&mxp__pool_lock);
-    }
-}
-
-// Counts the records of a closed chunk that is about to be dropped, unless they were counted
-// already. Other code does that under the drain lock. It is free here, because its holder pins the
-// ring.
-static void count_dropped(mxp_thread *thread, const mxp_chunk_header *chunk)
-{
-    const uint64_t *begin = begin_in(thread, chunk);
-    const uint64_t *end = mxp__chunk_words(chunk) + chunk->section.payload_bytes / sizeof *begin;
-    uint64_t records = mxp__count_records(begin, end);
-    mxp_position counted = thread->counted;
-    if (counted.chunk == NULL || counted.chunk == chunk) {
-        const uint64_t *from = counted.chunk != NULL ? counted.at : begin;
-        thread->records += from == begin ? records : mxp__count_records(from, end);
-        thread->bytes += (uint64_t)(end - from) * sizeof *end;
-        mxp_chunk_header *next = mxp__chunk_next(chunk);
-        thread->counted = (mxp_position){next, next != NULL ? mxp__chunk_words(next) : NULL};
-    }
-    mxp_atomic_add(&thread->hot.reserved[0], records);
-    ring.overwritten += records;
-}
-
-void mxp__ring_drop_last(mxp_thread *thread, bool in_file)
-{
-    assert(mxp__drain_is_held());
-    if (mxp__thread_begins_anew(thread)) {
-        return;
-    }
-    fold_last(thread, in_file);
-    if (mxp__spin_lock(&mxp__pool_lock)) {
-        ring.overwritten += mxp__count_records(begin_in(thread, thread->current),
-                                               mxp_atomic_own(&thread->hot.cursor));
-        mxp__spin_unlock(&mxp__pool_lock);
-    }
-}
-
-uint64_t mxp__ring_overwritten(void)
-{
-    return ring.overwritten;
-}
-
 void mxp__ring_begin_profile(void)
 {
     assert(mxp__nobody_records());
-    ring.overwritten = 0;
+    mxp__drop_forget();
     mxp_atomic_set(&ring.crowded, 0);
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         mxp_atomic_set(&thread->hot.reserved[0], 0);
         mxp_atomic_set(&thread->hot.reserved[1], 0);
         thread->crowded = 0;
     }
-}
-
-// Empties the embedded chunk, which is older than the one that is dropped.
-static void empty_embedded(mxp_thread *thread)
-{
-    mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
-    if (thread->first == embedded) {
-        count_dropped(thread, embedded);
-    }
-    fold(thread, embedded, true);
-    mxp_word_store_release(&embedded->section.payload_bytes, 0);
-    embedded->next = 0;
-}
-
-// Positions may point into the chunk that is dropped.
-static void forget_positions(mxp_thread *thread)
-{
-    for (int i = 0; i < MXP__CONSUMERS; i++) {
-        thread->position[i] = (mxp_position){0};
-    }
-}
-
-// Takes the chunk away from its thread. It is the oldest one, except for an embedded chunk before
-// it. An ended thread whose last chunk goes keeps the embedded one, empty. If the file is emptied
-// at this time, the thread's fields may be outdated and nothing more is changed.
-static void unlink_chunk(mxp_thread *thread, mxp_chunk_header *chunk)
-{
-    mxp_chunk_header *next = mxp__chunk_next(chunk);
-    assert((thread->first == chunk || mxp__chunk_next(thread->first) == chunk ||
-            mxp__rescue_is_lost(chunk)) &&
-           "a chunk leaves the queue before an older one of its thread");
-    if (thread->first != chunk || next == NULL) {
-        empty_embedded(thread);
-    }
-    count_dropped(thread, chunk);
-    if (mxp__rescue_is_lost(chunk)) {
-        return;
-    }
-    thread->first = next;
-    if (next == NULL) {
-        thread->first = thread->current = mxp__thread_first_chunk(thread);
-        mxp_atomic_set(&thread->hot.cursor, mxp__chunk_words(thread->first));
-        thread->counted = (mxp_position){0};
-    }
-    forget_positions(thread);
 }
 
 // The time of the oldest record that any thread holds.
@@ -244,12 +129,11 @@ static mxp_chunk_header *pop(void)
     mxp_chunk_header *chunk = mxp__queue_take();
     mxp_thread *thread = chunk != NULL ? owner_of(chunk) : NULL;
     if (thread != NULL) {
-        fold(thread, chunk, true);
-        unlink_chunk(thread, chunk);
+        mxp__drop_chunk(thread, chunk);
     }
     if (mxp_self != NULL) {
         mxp_atomic_set(&mxp_self->reserved[1],
-                       ring.overwritten);  // for readers of the file after a crash
+                       mxp__ring_overwritten());  // for readers of the file after a crash
     }
     note_since();
     return chunk;
@@ -360,20 +244,7 @@ bool mxp__ring_drop_current(mxp_thread *self)
     if (!may_begin_again(self)) {
         return false;
     }
-    mxp_chunk_header *chunk = self->current;
-    mxp__thread_close_chunk(self);
-    fold(self, chunk, true);
-    if (self->first != chunk) {
-        empty_embedded(self);
-        self->first = chunk;
-    }
-    count_dropped(self, chunk);
-    forget_positions(self);
-    self->counted = (mxp_position){0};
-    // In a file the chunk is empty before anything else in it changes.
-    mxp_word_store_release(&chunk->section.payload_bytes, 0);
-    mxp_atomic_store_release(&self->hot.cursor, mxp__chunk_words(chunk));
-    mxp_atomic_set(&self->hot.reserved[1], ring.overwritten);
+    mxp__drop_current(self);
     return true;
 }
 
@@ -442,9 +313,9 @@ void mxp__ring_empty(mxp_thread *thread)
     for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next; chunk != NULL; chunk = next) {
         next = mxp__chunk_next(chunk);
         if (next != NULL) {
-            fold(thread, chunk, false);
+            mxp__drop_fold(thread, chunk, false);
         } else {
-            fold_last(thread, false);
+            mxp__drop_fold_last(thread, false);
         }
         if (chunk != mxp__thread_first_chunk(thread)) {
             mxp__store_give_chunk(chunk);
@@ -460,13 +331,13 @@ static void fold_all(void)
     for (mxp_thread *thread = mxp__threads(); thread != NULL; thread = thread->next) {
         for (mxp_chunk_header *chunk = mxp__thread_oldest(thread), *next;
              (next = mxp__thread_chunk_after(thread, chunk)) != NULL; chunk = next) {
-            fold(thread, chunk, false);
+            mxp__drop_fold(thread, chunk, false);
         }
         mxp__thread_count_records(thread);
         if (mxp__thread_is_left_out(thread)) {
             continue;
         }
-        fold_last(thread, false);
+        mxp__drop_fold_last(thread, false);
         thread->rewrite_scopes = 1;
         mxp_atomic_store(&thread->hot.limit, NULL);
     }
@@ -501,7 +372,7 @@ void mxp__ring_fork_child(void)
     mxp__queue_clear();
     ring.left_chunks = NULL;
     ring.pins = 1;
-    ring.overwritten = 0;
+    mxp__drop_forget();
     mxp_atomic_set(&ring.crowded, 0);
     mxp__standing_map(NULL);
     mxp__standing_forget();

@@ -34,6 +34,8 @@ typedef MXP_ATOMIC(mxp_recording_file *) mxp_recording_file_slot;
 
 extern mxp_recording_file_slot mxp__store_active;  // changed while nobody records; null: none
 
+mxp_recording_file *mxp__store_usable(void);  // null: none is open, or it is damaged
+
 static inline uint64_t mxp__store_page_up(uint64_t size_bytes)
 {
     return (size_bytes + MXP__STORE_PAGE_BYTES - 1) & ~(uint64_t)(MXP__STORE_PAGE_BYTES - 1);
