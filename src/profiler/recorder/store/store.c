@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See store.h. The begin and end of a file, the clock in it, and the files that have ended: the mapping
-// of one stays while a chunk of it is still to be read or is a current one of a thread.
+// See store.h. The begin and end of a file, the clock in it, and the files that have ended: the
+// mapping of one stays while a chunk of it is still to be read or is a current one of a thread.
 #include "profiler/recorder/store/store.h"
 
 #include <string.h>
