@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "explain_bound.h"
 #include "profiler/analysis/statistics/sample.h"
 #include "profiler/trace/checksum.h"
 
@@ -108,27 +109,6 @@ static int take_worker(making *self, size_t process, const mxp_process_clock *cl
 }
 
 // ---- owners and keys ---------------------------------------------------------------------------
-static int take_owner(mxp_explain_ranks *ranks, const mxp_rank_waits *waits, const char *name)
-{
-    if (waits->round_count == 0) {
-        return MXP_OK;
-    }
-    if (mxp__grow(&ranks->owners, &ranks->owner_capacity, ranks->owner_count + 1,
-                  sizeof *ranks->owners) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    mxp_rank_owner *owner = &ranks->owners[ranks->owner_count++];
-    *owner = (mxp_rank_owner){.name = name, .rounds = waits->round_count};
-    for (size_t i = 0; i < waits->round_count; i++) {
-        const mxp_rank_round *round = &waits->rounds[i];
-        const double length_ns = (double)round->end_ns - (double)round->begin_ns;
-        const double spread_ns = (double)round->spread_ns;
-        owner->spread_ns += spread_ns;
-        owner->busy_ns += length_ns > spread_ns ? length_ns - spread_ns : 0;
-    }
-    return MXP_OK;
-}
-
 typedef struct key_place {
     uint64_t key;
     size_t place;  // plus 1
@@ -298,7 +278,8 @@ static int read_all(making *self, const mxp_one_clock *clocks, uint64_t limit_by
         if (error != MXP_OK || clock == NULL) {
             continue;
         }
-        error = take_owner(self->ranks, &self->waits[i], clock->name);
+        error = mxp__explain_owner_add(self->ranks, &self->waits[i], clock->name,
+                                       clock->role == MXP_ROLE_SERVER);
         if (error == MXP_OK) {
             error = take_keys(self, &self->waits[i]);
         }
@@ -334,6 +315,12 @@ static int make(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
     }
     if (ranks->owner_count > 0) {
         qsort(ranks->owners, ranks->owner_count, sizeof *ranks->owners, compare_owners);
+    }
+    if (error == MXP_OK) {
+        error = mxp__explain_bound_make(ranks, self->in, self->count);
+    }
+    for (size_t i = 0; i < ranks->owner_count; i++) {
+        ranks->owners[i].waits = NULL;  // which go
     }
     return error;
 }
@@ -393,6 +380,7 @@ void mxp__explain_ranks_free(mxp_explain_ranks *ranks)
         return;
     }
     mxp__stragglers_fini(&ranks->found);
+    mxp__bounds_fini(&ranks->bounds);
     mxp__free(ranks->names, ranks->name_count * sizeof *ranks->names);
     mxp__free(ranks->owners, ranks->owner_capacity * sizeof *ranks->owners);
     mxp__free(ranks->keys, ranks->key_capacity * sizeof *ranks->keys);

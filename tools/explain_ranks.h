@@ -6,13 +6,16 @@
 
 #include "explain_view.h"
 #include "profiler/analysis/clocks/one_clock.h"
+#include "profiler/analysis/ranks/bound.h"
 #include "profiler/analysis/ranks/straggler.h"
 
 typedef struct mxp_rank_owner {
     const char *name;
     uint64_t rounds;
-    double busy_ns;  // of its rounds, from the last arrival to the last answer
+    double busy_ns;  // of its rounds: adding, or from the last arrival to the last answer
     double spread_ns;  // from the first arrival to the last one
+    bool is_apart;  // no worker is in its process
+    const mxp_rank_waits *waits;  // null when all is made
 } mxp_rank_owner;
 
 typedef struct mxp_rank_key {
@@ -36,6 +39,8 @@ typedef struct mxp_explain_ranks {
     char host[65];  // of the named worker
     bool is_input;  // it is the loading of its input
     double longer_ns;  // a step
+    mxp_bounds bounds;  // links are the workers, owners are `owners`
+    char probed[32];  // whom the shown link's probe went to
 } mxp_explain_ranks;
 
 // *ranks is null where fewer than two workers tell what they waited for. MXP_ENOMEM, or an error of

@@ -3,7 +3,7 @@
 // `explain DIR`.
 #include <string.h>
 
-#include "explain_ranks.h"
+#include "explain_bound.h"
 #include "text/figure.h"
 #include "text/label.h"
 #include "text/text_table.h"
@@ -98,16 +98,6 @@ static double owner_imbalance(const mxp_explain_ranks *ranks)
     return sum > 0 ? ranks->owners[0].busy_ns * (double)ranks->owner_count / sum : 0;
 }
 
-static bool is_owner_bound(const mxp_explain_ranks *ranks)
-{
-    double busy_ns = 0, spread_ns = 0;
-    for (size_t i = 0; i < ranks->owner_count; i++) {
-        busy_ns += ranks->owners[i].busy_ns;
-        spread_ns += ranks->owners[i].spread_ns;
-    }
-    return busy_ns > spread_ns;
-}
-
 void mxp__ranks_tables_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                            mxp_strbuf *out)
 {
@@ -115,9 +105,6 @@ void mxp__ranks_tables_put(const mxp_explain_ranks *ranks, const mxp_screen *scr
     if (ranks->owner_count > 0) {
         mxp__strbuf_putc(out, '\n');
         put_owners(ranks, screen, out);
-        if (is_owner_bound(ranks)) {
-            mxp__strbuf_puts(out, "Rounds wait longer for their owners than for workers.\n");
-        }
         if (ranks->owner_count > 1 && owner_imbalance(ranks) > 1.5) {
             mxp__strbuf_printf(out, "%s has %.1f times the mean of the owners to do.\n",
                                ranks->owners[0].name, owner_imbalance(ranks));
@@ -184,8 +171,8 @@ void mxp__ranks_tables_json(const mxp_explain_ranks *ranks, mxp_json *json)
 {
     if (ranks->owner_count > 0) {
         mxp__json_number(json, "owner_imbalance", owner_imbalance(ranks));
-        mxp__json_bool(json, "owner_bound", is_owner_bound(ranks));
     }
+    mxp__explain_bound_json(ranks, json);
     put_rows_json(ranks, json);
     put_owners_json(ranks, json);
 }

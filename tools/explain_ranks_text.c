@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "explain_ranks.h"
+#include "explain_bound.h"
 #include "text/figure.h"
 #include "text/label.h"
 
@@ -131,6 +131,7 @@ void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *sc
     } else {
         put_nobody(ranks, screen, out);
     }
+    mxp__explain_bound_put(ranks, screen, out);
     mxp__strbuf_putc(out, '\n');
     mxp__ranks_tables_put(ranks, screen, out);
 }

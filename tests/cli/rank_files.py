@@ -91,6 +91,7 @@ class Job:
             self.files.append(file)
             self.threads.append(file.thread("main"))
         self.flows = 0
+        self.exchange_ns = 300 * US  # from the last arrival to the end of a step's exchange
 
     def any_clock(self, machine):
         if machine == 0:
@@ -144,7 +145,7 @@ class Job:
 
     def step(self, step, begin, works, extra, arrivals, keys, where, delays):
         last = max(range(len(arrivals)), key=arrivals.__getitem__)
-        done = max(arrivals) + 300 * US
+        done = int(max(arrivals) + self.exchange_ns)
         for rank, file in enumerate(self.files):
             threads = self.threads[rank]
             scope = file.name("net", 0, "scope")

@@ -5,7 +5,7 @@
 
 #include <mxprof/error.h>
 
-#include "explain_ranks.h"
+#include "explain_bound.h"
 
 static int make(const mxp_input *input, uint64_t limit_bytes, mxp_explain_view *view)
 {
@@ -20,6 +20,8 @@ int mxp__report_ranks_put(const mxp_command *command, const mxp_input *input,
     const int error = make(input, wish->memory_bytes, &view);
     if (error == MXP_OK && view.ranks != NULL) {
         mxp__ranks_tables_put(view.ranks, &wish->screen, out);
+        mxp__explain_bound_put(view.ranks, &wish->screen, out);
+        mxp__strbuf_putc(out, '\n');
     } else if (error == MXP_ENOTSUP) {
         mxp__strbuf_printf(out, "no tables of workers: %s\n\n", mxp_last_error());
     }

@@ -274,8 +274,7 @@ static bool pump_sends(mxn_dist *dist, uint64_t now_ns)
            probe->begun < dist->config.probe_pieces) {
         send_piece(dist);
     }
-    const bool is_over =
-        is_late || probe->has_failed || probe->begun == dist->config.probe_pieces;
+    const bool is_over = is_late || probe->has_failed || probe->begun == dist->config.probe_pieces;
     if (is_over && probe->begun == probe->count) {
         end(dist);
         return true;

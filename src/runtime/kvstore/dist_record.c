@@ -276,12 +276,9 @@ void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_
         return;
     }
     const mxp_arg args[] = {
-        peer_arg(dist, of->peer, !is_worker),
-        mxp_u64(name_bytes(), of->bytes),
-        mxp_u64(name_pieces(), of->pieces),
-        mxp_u64(name_bytes_per_s(), of->bytes_per_s),
-        mxp_u64(name_least_bytes_per_s(), of->least),
-        mxp_u64(name_most_bytes_per_s(), of->most),
+        peer_arg(dist, of->peer, !is_worker),         mxp_u64(name_bytes(), of->bytes),
+        mxp_u64(name_pieces(), of->pieces),           mxp_u64(name_bytes_per_s(), of->bytes_per_s),
+        mxp_u64(name_least_bytes_per_s(), of->least), mxp_u64(name_most_bytes_per_s(), of->most),
         mxp_u64(name_elsewhere(), of->is_elsewhere),
     };
     emit(async_name(&cache, "KVStore probe"), name_communication(), begin_ticks, mxp_ticks(), args,
@@ -398,8 +395,8 @@ static void emit_round(const mxn_owner_part *part, const round_record *of)
 static uint64_t add_ns(const mxn_owner_part *part)
 {
     const uint64_t round_ticks = mxp_ticks() - part->first_ticks;
-    const double part_of_round = (double)(part->copy_ticks + part->add_ticks) /
-                                 (double)(round_ticks == 0 ? 1 : round_ticks);
+    const double part_of_round =
+        (double)(part->copy_ticks + part->add_ticks) / (double)(round_ticks == 0 ? 1 : round_ticks);
     return (uint64_t)((double)ns_of(part->first_ns) * part_of_round);
 }
 

@@ -103,8 +103,8 @@ static void rest(mxn_dist *dist, uint64_t now_ns)
     mxp_atomic_store_seq_cst(&dist->is_asleep, 1u);
     if (!has_mail(dist)) {
         dist->transport->ops->sleep(dist->transport, mxn__probe_waits(dist) ? SETTLE_LOOK_NS
-                                                     : is_exact            ? SECOND_NS / 4
-                                                                           : SLEEP_NS);
+                                                     : is_exact             ? SECOND_NS / 4
+                                                                            : SLEEP_NS);
     }
     mxp_atomic_store(&dist->is_asleep, 0u);
 }

@@ -61,15 +61,15 @@ static int check_value(const mxn_wire *of)
 static uint32_t most_bytes(int channel)
 {
     return channel == MXN_CHANNEL_BUCKET || channel == MXN_CHANNEL_REPLIES ? MXN_WIRE_BUCKET_MAX
-           : channel == MXN_CHANNEL_PROBE                                 ? MXN_WIRE_PROBE_BYTES
-                                                                          : MXN_WIRE_BYTES_MAX;
+           : channel == MXN_CHANNEL_PROBE                                  ? MXN_WIRE_PROBE_BYTES
+                                                                           : MXN_WIRE_BYTES_MAX;
 }
 
 static int check_length(const mxn_wire *of, size_t length)
 {
     const size_t inlined = (of->flags & MXN_WIRE_INLINE) != 0 ? mxn__wire_body_bytes(of) : 0;
-    if (of->bytes > most_bytes(kinds[of->kind].channel) ||
-        inlined > MXN_WIRE_INLINE_MAX || of->offset > UINT64_MAX / 2) {
+    if (of->bytes > most_bytes(kinds[of->kind].channel) || inlined > MXN_WIRE_INLINE_MAX ||
+        of->offset > UINT64_MAX / 2) {
         return mxp__fail(MXP_EFORMAT,
                          "message %s: %" PRIu32 " bytes at %" PRIu64 " are more than there can be",
                          kinds[of->kind].text, of->bytes, of->offset);

@@ -20,12 +20,41 @@ typedef enum argument {
     ROUND,
     BYTES,
     SPREAD,
+    SEND,
+    RECEIVE,
+    BYTES_OUT,
+    BYTES_IN,
+    ADD,
+    OWN,
+    RATE,
+    RATE_LEAST,
+    RATE_MOST,
+    ELSEWHERE,
+    PEER,
     ARGUMENTS
 } argument;
 
-static const char *const argument_texts[ARGUMENTS] = {
-    "waited_ns", "waited_for", "last", "first", "key", "round", "bytes", "spread_ns"};
-static const char round_text[] = "KVStore round";
+static const char *const argument_texts[ARGUMENTS] = {"waited_ns",
+                                                      "waited_for",
+                                                      "last",
+                                                      "first",
+                                                      "key",
+                                                      "round",
+                                                      "bytes",
+                                                      "spread_ns",
+                                                      "send_ns",
+                                                      "receive_ns",
+                                                      "bytes_out",
+                                                      "bytes_in",
+                                                      "add_ns",
+                                                      "own_ns",
+                                                      "bytes_per_s",
+                                                      "least_bytes_per_s",
+                                                      "most_bytes_per_s",
+                                                      "elsewhere",
+                                                      "peer"};
+static const char round_text[] = "KVStore round", host_round_text[] = "KVStore host round";
+static const char probe_text[] = "KVStore probe";
 static const char memory_for[] = "what processes waited for one another";
 
 typedef struct key_turn {
@@ -42,7 +71,7 @@ typedef struct reading {
 typedef struct values {
     bool is_there[ARGUMENTS];
     uint64_t number[ARGUMENTS];
-    const char *key_text;
+    const char *key_text, *peer_text;
     size_t key_length;
 } values;
 
@@ -94,6 +123,8 @@ static void take_values(const reading *self, const mxp_event *event, values *fou
         found->number[place - 1] = value;
         if (place - 1 == KEY) {
             take_key(self, event, i, type, value, found);
+        } else if (place - 1 == PEER && type == MXP_ARG_NAME) {
+            found->peer_text = self->source->name(self->source, (uint32_t)value).text;
         }
     }
 }
@@ -149,10 +180,16 @@ static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values 
                           .round = found->number[ROUND],
                           .goes_out = strstr(name, "Push") != NULL,
                           .comes_in = strstr(name, "Pull") != NULL,
+                          .send_ns = found->number[SEND],
+                          .receive_ns = found->number[RECEIVE],
+                          .bytes_out = found->number[BYTES_OUT],
+                          .bytes_in = found->number[BYTES_IN],
                           .last = rank_of(found->is_there[WAITED_FOR] ? found->number[WAITED_FOR]
                                                                       : found->number[LAST])};
     const uint64_t longest = (uint64_t)wait.end_ns - (uint64_t)wait.begin_ns;
     wait.waited_ns = wait.waited_ns > longest ? longest : wait.waited_ns;
+    wait.send_ns = wait.send_ns > longest ? longest : wait.send_ns;
+    wait.receive_ns = wait.receive_ns > longest ? longest : wait.receive_ns;
     int error = found->is_there[ROUND] ? MXP_OK : turn_of(waits, wait.key, &wait.round);
     if (error == MXP_OK && mxp__grow(&waits->waits, &waits->wait_capacity, waits->wait_count + 1,
                                      sizeof wait) != MXP_OK) {
@@ -171,15 +208,31 @@ static int add_round(mxp_rank_waits *waits, const mxp_event *event, const values
                   sizeof *waits->rounds) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
+    const uint64_t longest = (uint64_t)event->end_ns - (uint64_t)event->begin_ns;
+    const uint64_t own_ns = found->number[OWN];
     const mxp_rank_round round = {.begin_ns = event->begin_ns,
                                   .end_ns = event->end_ns,
                                   .spread_ns = found->number[SPREAD],
                                   .key = key_of(found),
                                   .round = found->number[ROUND],
+                                  .bytes = found->number[BYTES],
                                   .first = rank_of(found->number[FIRST]),
-                                  .last = rank_of(found->number[LAST])};
+                                  .last = rank_of(found->number[LAST]),
+                                  .add_ns = found->number[ADD],
+                                  .own_ns = own_ns > longest ? longest : own_ns,
+                                  .has_own = found->is_there[ADD] && found->is_there[OWN]};
     waits->rounds[waits->round_count++] = round;
     return note_name(waits, round.key, found);
+}
+
+// Of several the last one: a program may have made several stores.
+static void take_probe(mxp_rank_waits *waits, const values *found)
+{
+    waits->probe = (mxp_rank_probe){.bytes_per_s = found->number[RATE],
+                                    .least = found->number[RATE_LEAST],
+                                    .most = found->number[RATE_MOST],
+                                    .is_elsewhere = found->number[ELSEWHERE] != 0,
+                                    .peer = found->peer_text};
 }
 
 static int take(const reading *self, const mxp_event *event)
@@ -194,6 +247,10 @@ static int take(const reading *self, const mxp_event *event)
     if (found.is_there[WAITED] && (found.is_there[WAITED_FOR] || found.is_there[LAST])) {
         return add_wait(self->waits, event, &found, name.text);
     }
+    if (found.is_there[RATE] && strcmp(name.text, probe_text) == 0) {
+        take_probe(self->waits, &found);
+    }
+    self->waits->sums_for_host |= strcmp(name.text, host_round_text) == 0;
     return found.is_there[SPREAD] && strcmp(name.text, round_text) == 0
                ? add_round(self->waits, event, &found)
                : MXP_OK;

@@ -20,15 +20,29 @@ typedef struct mxp_rank_wait {
     uint64_t round;
     uint32_t last;  // worker that came last
     bool goes_out, comes_in;  // its bytes: of a push, of a pull, both of both
+    // Until its last piece had left; from the first value that came to its end. What of it went to
+    // and came from other processes (of other machines, where there are any).
+    uint64_t send_ns, receive_ns, bytes_out, bytes_in;
 } mxp_rank_wait;
 
 // A span `KVStore round` of an owner.
 typedef struct mxp_rank_round {
     int64_t begin_ns, end_ns;
     uint64_t spread_ns;  // from the first worker's arrival to the last one's
-    uint64_t key, round;
+    uint64_t key, round, bytes;
     uint32_t first, last;
+    // What its sums took, and from the last arrival to its end.
+    uint64_t add_ns, own_ns;
+    bool has_own;  // both are recorded
 } mxp_rank_round;
+
+// What the way to another process gave as the store began: the median of its parts, the least and
+// the most of them.
+typedef struct mxp_rank_probe {
+    uint64_t bytes_per_s, least, most;  // 0: no probe was recorded
+    bool is_elsewhere;  // to another machine
+    const char *peer;  // "server 0"; as long as the source
+} mxp_rank_probe;
 
 typedef struct mxp_key_name {
     uint64_t key;
@@ -42,6 +56,8 @@ typedef struct mxp_rank_waits {
     size_t wait_count, wait_capacity;
     mxp_rank_round *rounds;
     size_t round_count, round_capacity;
+    mxp_rank_probe probe;
+    bool sums_for_host;  // it has rounds of its host, which go on to another owner
     mxp_id_map names;  // mxp_key_name
     mxp_id_map turns;  // of keys whose operations do not say their round
 } mxp_rank_waits;

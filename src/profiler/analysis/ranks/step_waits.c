@@ -49,11 +49,16 @@ static size_t group_of(const search *self, uint32_t rank)
 }
 
 // ---- rounds ------------------------------------------------------------------------------------
-static uint64_t key_of_round(const mxp_rank_wait *wait)
+uint64_t mxp__round_number(uint64_t key, uint64_t round)
 {
     const uint64_t mixed =
-        (wait->key ^ wait->round * UINT64_C(0xd1b54a32d192ed03)) * UINT64_C(0x9e3779b97f4a7c15);
+        (key ^ round * UINT64_C(0xd1b54a32d192ed03)) * UINT64_C(0x9e3779b97f4a7c15);
     return mixed == 0 ? 1 : mixed;
+}
+
+static uint64_t key_of_round(const mxp_rank_wait *wait)
+{
+    return mxp__round_number(wait->key, wait->round);
 }
 
 static int find_gaps(search *self)
@@ -153,7 +158,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 // The part of the union of times that blocked the worker.
-static double blocked_by(const mxp_rank *rank, mxp_rank_time *times, size_t count)
+double mxp__blocked_by(const mxp_rank *rank, mxp_rank_time *times, size_t count)
 {
     size_t at = 0;
     double ns = 0;
@@ -221,7 +226,7 @@ static double blocked_for(const search *self, size_t worker, size_t first, size_
             self->times[count++] = (mxp_rank_time){wait->time.from_ns, to_ns};
         }
     }
-    return blocked_by(&self->all->ranks[worker], self->times, count);
+    return mxp__blocked_by(&self->all->ranks[worker], self->times, count);
 }
 
 static void weigh_step(const search *self, size_t step, size_t worker)
@@ -268,7 +273,7 @@ double mxp__step_blocked(const mxp_step_waits *waits, size_t step, size_t worker
 {
     const mxp_rank_step *of = mxp__step_of(waits, step, worker);
     mxp_rank_time whole = {of->begin_ns, of->end_ns};
-    return waits->ranks[worker].has_path ? blocked_by(&waits->ranks[worker], &whole, 1)
+    return waits->ranks[worker].has_path ? mxp__blocked_by(&waits->ranks[worker], &whole, 1)
                                          : waits->waited[step * waits->count + worker];
 }
 

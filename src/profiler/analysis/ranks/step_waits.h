@@ -31,6 +31,10 @@ double mxp__step_length(const mxp_step_waits *waits, size_t step, size_t worker)
 double mxp__step_blocked(const mxp_step_waits *waits, size_t step, size_t worker);
 // The group that cost the others most; SIZE_MAX: nobody waited.
 size_t mxp__step_last(const mxp_step_waits *waits, size_t step);
+// The union of times, cut with what blocked the worker; the union alone where that is not known.
+double mxp__blocked_by(const mxp_rank *rank, mxp_rank_time *times, size_t count);
+// A number for a round of a key.
+uint64_t mxp__round_number(uint64_t key, uint64_t round);
 // The place of the first of its waits that does not begin before begin_ns.
 size_t mxp__first_wait(const mxp_rank_waits *waits, int64_t begin_ns);
 

@@ -233,7 +233,8 @@ static void a_peer_that_probes_without_end_is_lost(void **state)
         assert_null(mxn_dist_failure(world.nodes[0]));
     }
     mxn__dist_handle(world.nodes[0], 1, &header, NULL);
-    assert_non_null(strstr(mxn_dist_failure(world.nodes[0]), "probes the network more than it may"));
+    assert_non_null(
+        strstr(mxn_dist_failure(world.nodes[0]), "probes the network more than it may"));
     dist_world_close(&world);
 }
 
