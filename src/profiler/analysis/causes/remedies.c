@@ -67,8 +67,9 @@ int mxp__remedies_open(const mxp_facts *facts, uint64_t limit_bytes, mxp_remedie
     if (remedies->state == MXP_REMEDIES_LOSSES || is_unknown(facts)) {
         return MXP_OK;
     }
-    int error = mxp__graph_load_part(&facts->steps->index, all[first].begin_ns, all[end - 1].end_ns,
-                                     limit_bytes, &remedies->graph);
+    int error =
+        mxp__graph_load_waits(&facts->steps->index, all[first].begin_ns, all[end - 1].end_ns,
+                              facts->steps->waits > 0, limit_bytes, &remedies->graph);
     if (error == MXP_ENOMEM) {
         remedies->state = MXP_REMEDIES_TOO_LARGE;
         return MXP_OK;

