@@ -13,6 +13,7 @@
 #   make bench-explain   programs with a planted cause, recorded anew: is it told?   SEEDS=n other sizes
 #   make bench           every claim, measured; BENCH=name: one; PEERS=1: against other profilers
 #   make fuzz SECONDS=n  every fuzz target for n seconds          SEED=n  the same inputs each time
+#   make pictures        pictures of every panel of the page, of real runs, to look at   SCENES=first,step  only some
 #   make browser         what the browser tests need; `make test` runs them once it is there
 #   make install PREFIX=dir, make install-profiler PREFIX=dir   everything; the profiler without the runtime
 #   make uninstall PREFIX=dir   removes what these two have put there
@@ -21,7 +22,7 @@
 .DEFAULT_GOAL := demo
 .PHONY: demo demo-trace demo-train demo-distributed demo-embed build test quick check check-asan check-tsan check-clang check-debug check-ctypes \
 	check-model check-differential check-training check-browser check-install check-aarch64 check-musl check-format \
-	check-types check-documents bench bench-explain fuzz browser format \
+	check-types check-documents bench bench-explain fuzz browser pictures format \
 	install install-profiler uninstall deb clean
 .SUFFIXES:
 
@@ -226,6 +227,10 @@ bench:
 
 browser:
 	@$(setup) browser
+
+pictures: build
+	@$(setup) test browser
+	scripts/page-pictures $(SCENES)
 
 # ---- the source --------------------------------------------------------------------------------
 sources = python3 scripts/known_files.py .c .h .hpp
