@@ -194,6 +194,22 @@ class Page:
             found.append((now, *(column[i] for column in floats)))
         return found
 
+    def flows(self):
+        """Points: (time, kind, number, phase, thread or -1, track of a lane or -1)."""
+        if "f" not in self.sections:
+            assert self.head["flows"]["points"] == 0
+            return []
+        count, columns = self.columns("f")
+        assert count == self.head["flows"]["points"]
+        steps, kinds, numbers, phases, threads, tracks = (varints(column, count) for column in columns)
+        found, now = [], 0
+        for i in range(count):
+            now += steps[i]
+            assert kinds[i] < len(self.head["kinds"]) and phases[i] in (1, 2, 3)
+            assert threads[i] <= len(self.head["threads"]) and tracks[i] <= len(self.head["tracks"])
+            found.append((now, kinds[i], numbers[i], phases[i], threads[i] - 1, tracks[i] - 1))
+        return found
+
     def path(self):
         """Pieces: (thread or None, begin, length, category, kind or None)."""
         count, columns = self.columns("p")

@@ -347,6 +347,32 @@ def test_exchanges_that_a_step_waits_for_are_communication(tmp_path):
     assert [step[4] for step in steps] == [4 * MS, 4 * MS]
 
 
+def test_flows_are_in_the_page_by_time(tmp_path):
+    file = native_file.NativeFile()
+    main, other = file.thread("main", end=90 * MS), file.thread("other")
+    work, lane = file.name("work", "app", "span"), file.name("stream 7")
+    flow, ids = file.name("launch", "ac2g", "flow"), [0, 1, 2**64 - 1, 2**63, 5]
+    wanted = []
+    file.span_on(main, work, 6 * MS, 8 * MS, lane=lane)
+    for i, name in enumerate(ids):
+        file.span(main, work, 10 * i * MS, (10 * i + 5) * MS)
+        file.span(other, work, (10 * i + 3) * MS, (10 * i + 9) * MS)
+        for thread, at, phase, on in ((main, 10 * i + 1, 1, 0), (other, 10 * i + 4, 2, 0), (main, 10 * i + 7, 3, lane)):
+            file.flow(thread, flow, at * MS, phase, name, on)
+            wanted.append((at * MS, i, phase, "" if on else ("main", "other")[thread]))
+    page = page_of(write(tmp_path, file), "--size", "none")
+    head, points = page.head, page.flows()
+    begin, numbers = int(head["begin"]), list(dict.fromkeys(point[2] for point in points))
+    assert [(begin + at, numbers.index(number), phase, head["threads"][thread]["name"] if thread >= 0 else "")
+            for at, _, number, phase, thread, _ in points] == sorted(wanted)
+    assert {head["kinds"][point[1]][0] for point in points} == {"launch"}
+    on_lane, = {head["tracks"][point[5]]["name"] for point in points if point[3] == 3}
+    assert on_lane == "stream 7" and {point[5] for point in points if point[3] != 3} == {-1}
+    assert head["flows"] == {"points": 15, "left_out": 0}
+    small = page_of(tmp_path / "t.mxp", "--size", "1k")
+    assert "f" not in small.sections and small.head["flows"] == {"points": 0, "left_out": 15}
+
+
 def path_pieces(page):
     """Begin, length and category of each piece, by the step's place."""
     pieces, at, of = page.path(), 0, {}

@@ -137,6 +137,16 @@ for (const name of ['chromium', 'firefox']) {
       assert.match(await text(page, '#detail'), /4 spans of this name here: mean 3\.00 ms/);
     });
 
+    await part('arrows of the trace: the focused span says where its flows go, and they are drawn', async () => {
+      await page.run(() => mxprofPage.focusAt(1, 1e6));
+      await page.until(() => mxprofPage.timeline.known?.flows.arrows.length === 1);
+      assert.match(await text(page, '#say'), /^MXImperativeInvoke, .*launch to Convolution$/);
+      assert.match(await text(page, '#detail'), /launch to Convolution/);
+      assert.match(await page.run(() => mxprofPage.timeline.svg('x')), /<path d="M[^"]*C[^"]*" fill="none" stroke="#0b5bd3"/);
+      await page.run(() => mxprofPage.focusAt(0, 2e6));
+      await page.until(() => /launch from shape/.test(document.getElementById('say').textContent));
+    });
+
     await part('keys: M selects the focus, Shift+. and Shift+, grow it by a span', async () => {
       await page.press('.');
       await page.press('m');
@@ -410,13 +420,22 @@ for (const name of ['chromium', 'firefox']) {
       const lines = csv.trim().split('\r\n').map(line => line.split(','));
       assert.deepEqual(lines[1].slice(0, 3), ['net:conv1', String(38e6 / 4), String(12e6 / 4)]);
       assert.match(lines[0][1], /\(ns\)$/);
+      await page.press('p');
+      await page.until(() => mxprofPage.timeline.path !== null);
+      await page.run(() => mxprofPage.focusAt(0, 5e6));
+      await page.until(() => mxprofPage.timeline.known?.links.by);
       await push('SVG');
       const svg = await page.run(async () => {
-        const parsed = new DOMParser().parseFromString(await globalThis.saved[1].text(), 'image/svg+xml');
-        return { error: parsed.querySelector('parsererror')?.textContent ?? null, texts: [...parsed.querySelectorAll('text')].map(e => e.textContent), rects: parsed.querySelectorAll('rect').length };
+        const parsed = new DOMParser().parseFromString(await globalThis.saved[1].text(), 'image/svg+xml'), style = getComputedStyle(document.documentElement);
+        const of = (shape, attribute, token) => parsed.querySelectorAll(`${shape}[${attribute}="${style.getPropertyValue(`--${token}`).trim()}"]`).length;
+        return { error: parsed.querySelector('parsererror')?.textContent ?? null, texts: [...parsed.querySelectorAll('text')].map(e => e.textContent), rects: parsed.querySelectorAll('rect').length,
+          path: of('rect', 'fill', 'path'), curves: of('rect[opacity="0.45"]', 'fill', 'accent'), arrows: of('path', 'stroke', 'accent') };
       });
       assert.equal(svg.error, null);
-      assert.ok(svg.texts.includes('MXNDArrayWaitAll') && svg.rects > 30);
+      assert.ok(svg.texts.includes('MXNDArrayWaitAll') && svg.texts.includes('loss') && svg.rects > 30);
+      assert.ok(svg.path >= 4 && svg.curves >= 38 && svg.arrows >= 1, JSON.stringify(svg));
+      await page.press('p');
+      await page.press('Escape');
       await push('PNG');
       await page.until(() => globalThis.saved.length === 3);
       const bytes = await page.run(async () => [...new Uint8Array(await globalThis.saved[2].arrayBuffer()).slice(0, 4)]);

@@ -7,7 +7,8 @@ import { icicleOf, icicleOfSelection, boxesOf } from '../../tools/page/icicle_da
 import { hasDropped, segmentsOf } from '../../tools/page/dropped.js';
 import { layoutOf } from '../../tools/page/layout.js';
 import { LANE } from '../../tools/page/lod.js';
-import { besideSpan, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
+import { flowPoints, flowsOf } from '../../tools/page/flows.js';
+import { besideSpan, deepestAt, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
 import { linksOf, operatorOf } from '../../tools/page/operators.js';
 import { pathOf } from '../../tools/page/path_data.js';
 import { perPixel, sceneOf } from '../../tools/page/scene.js';
@@ -167,6 +168,18 @@ test('blocks that were used longest ago leave when too many spans are held', asy
   for (let i = 0; i < own.head.blocks.length; i++) await own.load(i);
   assert.ok(own.held <= 20000 + 16384);
   assert.equal(own.held, [...own.decoded.values()].reduce((sum, block) => sum + block.count, 0));
+});
+
+test('flows: points of one number are a flow, also where its end is early; ends are at the innermost span', async () => {
+  const { profile } = profileOf('small');
+  await loadAll(profile);
+  const points = await profile.sections.read('f', bytes => flowPoints(bytes, profile.head));
+  assert.deepEqual([[...points.before], [...points.after]], [[-1, 0, 3, -1, -1], [1, -1, -1, 2, -1]]);
+  const call = await deepestAt(profile, 1, 1e6 + 1000), { arrows, more } = await flowsOf(profile, points, call);
+  assert.deepEqual([call.depth, more, arrows.length], [1, 0, 1]);
+  assert.deepEqual(arrows[0], { kind: points.kind[0], isOut: true, from: { at: 1e6 + 1000, track: 1, depth: 1, kind: call.kind }, to: { at: 3e6, track: 0, depth: 0, kind: 0 } });
+  const [back] = (await flowsOf(profile, points, await deepestAt(profile, 1, 21e6 + 1000))).arrows;
+  assert.deepEqual([back.isOut, back.from.at, back.to.at], [false, 22e6 + 1000, 21e6 + 1000]);
 });
 
 test('a damaged block is known by its number, and the others are there', async () => {

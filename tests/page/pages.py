@@ -66,6 +66,7 @@ def small(**more):
     wait = kinds.of("MXNDArrayWaitAll", "MXNET_C_API", form=w.WAIT)
     frame = kinds.of("step", "training,frame", form=w.STEP)
     mark = kinds.of("mark", "user", form=w.INSTANT)
+    launch = kinds.of("launch", "ac2g", form=w.INSTANT)
     begins = [0, 20 * MS, 44 * MS, 68 * MS, 100 * MS]
     operators, calls, frames, identity = [], [], [], 10
     for i, (begin, end) in enumerate(zip(begins, begins[1:])):
@@ -92,6 +93,9 @@ def small(**more):
     ends = [0] + [p[1] + p[2] for p in pieces]
     sections["p"] = w.pack(len(pieces), [w.varint([p[0] for p in pieces]), w.zigzag([p[1] - e for p, e in zip(pieces, ends)]), w.varint([p[2] for p in pieces]),
                                          w.varint([p[3] for p in pieces]), w.varint([p[4] for p in pieces])])
+    points = [(MS + 1000, 1, 1, 2), (3 * MS, 1, 3, 1), (21 * MS + 1000, 2, 3, 2), (22 * MS + 1000, 2, 1, 1), (40 * MS, 3, 1, 2)]  # the second ends early, the third nowhere
+    sections["f"] = w.pack(len(points), [w.varint(w.differences([p[0] for p in points])), w.varint([launch] * len(points)), *(w.varint([p[i] for p in points]) for i in (1, 2, 3)),
+                                         w.varint([0] * len(points))])
     texts = ["all", "net", "conv1", "forward", "Convolution"]
     sections["i"] = w.pack(5, [w.varint([0, 1, 1, 1, 1]), w.varint([0, 1, 2, 3, 4]), w.varint([0, 0, 0, 1, 1]), w.varint([0, 0, 0, 0, 60 * MS]),
                                w.varint([60 * MS] * 5), w.varint([4, 0, 0, 0, 4])])
@@ -105,7 +109,7 @@ def small(**more):
                      cpu=[[9 * MS, 0]] * 4, texts=texts, plain="One slow layer, net:conv1\nNothing was lost", path_refused="", whatif_refused="", other="before.mxp",
                      report=made["report"], explain=made["explain"], told=made["told"], whatif=made["whatif"],
                      memory={"documents": [memory], "devices": [{"process": 0, "name": "cpu/0", "bins": 20, "peak_bytes": max(most), "peak_ns": 35 * MS, "owners": owners}]},
-                     counters=[{"process": 0, "name": "loss", "category": "user", "unit": 0, "bins": 20}],
+                     flows={"points": len(points), "left_out": 0}, counters=[{"process": 0, "name": "loss", "category": "user", "unit": 0, "bins": 20}],
                      path={"categories": ["run", "call", "input", "memory", "unknown"], "document": made["path"], "steps": [[i, 1] for i in range(4)]},
                      icicle={"nodes": 5, "steps": 4, "wall_ns": 100 * MS}, **members)
     judged = {"verdict": "slower", "before_ns": 20 * MS, "after_ns": 25 * MS, "change": 0.25, "change_low": 0.2, "change_high": 0.3, "p": 0.01, "splits": 70, "pairs": 0}

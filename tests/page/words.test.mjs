@@ -5,15 +5,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { changeWords, headline, layerShares, namedShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
-import { svgOf } from '../../tools/page/export.js';
+import { SvgBrush } from '../../tools/page/svg.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
 import { layoutOf, programOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
 import { sceneOf } from '../../tools/page/scene.js';
 import { ranksWords } from '../../tools/page/ranks_panel.js';
+import { csvOfAll } from '../../tools/page/table.js';
 import { barsOf, medianOf } from '../../tools/page/strip.js';
-import { tickOf } from '../../tools/page/strokes.js';
+import { drawHeadings, drawScene, tickOf } from '../../tools/page/strokes.js';
 import { change, count, csvOf, cutText, fileName, name, size, time, wholeName, xmlText } from '../../tools/page/text.js';
 import { changedKinds } from '../../tools/page/whatif_panel.js';
 import { loadAll, profileOf, random } from './fixture.mjs';
@@ -134,12 +135,20 @@ test('what the budget dropped is known at its place', () => {
   assert.equal(isDropped({ dropped: { ...dropped, isWhole: true } }, 50, 9), false);
 });
 
+test('CSV of several tables has an empty line between them', () => {
+  assert.deepEqual(csvOfAll([null, { csv: () => [['a'], [1]] }, null, { csv: () => [['b'], [2]] }]), [['a'], [1], [], ['b'], [2]]);
+  assert.deepEqual(csvOfAll([]), []);
+});
+
 test('SVG: text stays text, names are escaped, as many rectangles as the canvas has', async () => {
   const { profile } = profileOf('hostile');
   await loadAll(profile);
   const { head } = profile, layout = layoutOf(head, 1400), view = { from: 0, to: 2000, width: 1400, left: layout.left };
   const scene = sceneOf(profile, layout.rows, view, { find: null, fills: head.kinds.map(() => 'forward') });
-  const svg = svgOf({ scene, view, layout, kinds: head.kinds, selection: null, title: head.title }, { page: '#fff', panel: '#eee', forward: '#00f', soft: '#555', text: '#111', label: '#fff', line: '#ccc' });
+  const p = { page: '#fff', panel: '#eee', forward: '#00f', soft: '#555', text: '#111', label: '#fff', line: '#ccc' }, brush = new SvgBrush(words => 6 * words.length);
+  drawScene(brush, p, scene, head.kinds);
+  drawHeadings(brush, p, layout, view.width);
+  const svg = brush.text(view.width, layout.height, head.title, p.page);
   assert.equal(svg.match(/fill="#00f"/g).length, 10);
   assert.ok(!svg.includes('<img') && !svg.includes('<b>') && svg.includes('&#60;/scri'));
   assert.equal((svg.match(/<text/g) ?? []).length, (svg.match(/<\/text>/g) ?? []).length);

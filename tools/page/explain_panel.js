@@ -3,7 +3,7 @@
 // view, search and overlay to where the cause is seen.
 import { button, empty, h, terms } from './dom.js';
 import { change, counted, dotted, name, time } from './text.js';
-import { processColumn, table } from './table.js';
+import { csvOfAll, processColumn, table } from './table.js';
 import { ranksPart } from './ranks_panel.js';
 /** @import { Head, Told } from './head.js' */
 /** @import { Panel } from './tabs.js' */
@@ -73,9 +73,10 @@ export function explainPanel(head, show) {
   });
   const others = processes.flatMap((/** @type {any} */ process) => (process.causes ?? []).filter((/** @type {any} */ cause) => !cause.is_told)
     .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid })));
-  return { element: h('div', { class: 'panel' }, ranksPart(head), list.length ? h('ol', { class: 'causes' }, list)
+  const ranks = ranksPart(head), tables = [processes.length ? { csv: () => causeRows(processes) } : null, ranks];
+  return { element: h('div', { class: 'panel' }, ranks?.element, list.length ? h('ol', { class: 'causes' }, list)
     : empty(head.explainRefused ? name(head.explainRefused) : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
-  others.length ? lookedAt(head, others, show) : null), ...(processes.length ? { csv: () => causeRows(processes) } : {}) };
+  others.length ? lookedAt(head, others, show) : null), ...(tables.some(Boolean) ? { csv: () => csvOfAll(tables) } : {}) };
 }
 
 /** Causes that were looked at and not told. @param {Head} head @param {any[]} causes @param {(sight: Sight) => void} show */

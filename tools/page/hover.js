@@ -2,7 +2,7 @@
 // What is told of the thing below the pointer, and of the focused span to a screen reader: the same words.
 import { byId, h } from './dom.js';
 import { LANE } from './lod.js';
-import { deviceName, ROW } from './layout.js';
+import { deviceName, ofMany, ROW } from './layout.js';
 import { PHASES } from './palette.js';
 import { nsOf, perPixel } from './scene.js';
 import { bytesAt } from './curves.js';
@@ -81,12 +81,21 @@ export function showTip(words, at) {
   tip.style.top = `${Math.max(4, Math.min(at.clientY + 14, window.innerHeight - tip.offsetHeight - 8))}px`;
 }
 
+/** The flows of the focused span: "fwdbwd to aten::mm". @param {Timeline} timeline @returns {string[]} */
+export function flowWords({ known, head }) {
+  const words = (known?.flows.arrows ?? []).map(({ kind, from, to, isOut }) => {
+    const [own, other] = isOut ? [from, to] : [to, from], track = head.tracks[other.track], process = track.process !== head.tracks[own.track].process && ofMany(head, track.process);
+    return `${name(head.kinds[kind].name)} ${isOut ? 'to' : 'from'} ${other.kind < 0 ? name(track.name) : name(head.kinds[other.kind].name)}${process ? ` of ${process}` : ''}`;
+  });
+  return [...new Set(words)];
+}
+
 /** @param {Timeline} timeline */
 export function sayFocus(timeline) {
   const { focus, known } = timeline;
   let words = '';
   if (focus) {
-    words = wordsOf(timeline, focus).join(', ');
+    words = [...wordsOf(timeline, focus), ...flowWords(timeline)].join(', ');
     if (known && (known.links.to.length || known.links.by)) {
       const released = known.links.to.length + known.links.more;
       words += `; released by ${known.links.by ? name(timeline.head.kinds[known.links.by.kind].name) : 'nothing in this page'}, releases ${count(released)}`;

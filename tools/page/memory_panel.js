@@ -7,7 +7,7 @@ import { fill, groundOf, SANS, write } from './palette.js';
 import { perPixel, xOf } from './scene.js';
 import { drawAxis, fitText } from './strokes.js';
 import { deviceName } from './layout.js';
-import { table, shareColumn, countColumn } from './table.js';
+import { csvOfAll, table, shareColumn, countColumn } from './table.js';
 import { counted, dotted, name, size, time } from './text.js';
 /** @import { Curves, MemoryCurve } from './curves.js' */
 /** @import { Head, Device } from './head.js' */
@@ -166,6 +166,5 @@ export async function memoryPanel(head, curves, timeline, cursor) {
       }), h('span', { class: 'note' }, 'A click on the picture puts the cursor there.')),
       h('div', { class: 'beside' }, view?.list, exact?.element)) };
   });
-  const exact = parts[0]?.exact;
-  return { element: h('div', { class: 'panel' }, parts.map(part => part.element)), redraw: () => views.forEach(view => view.draw()), ...(exact ? { csv: exact.csv } : {}) };
+  return { element: h('div', { class: 'panel' }, parts.map(part => part.element)), redraw: () => views.forEach(view => view.draw()), ...(parts.some(part => part.exact) ? { csv: () => csvOfAll(parts.map(part => part.exact)) } : {}) };
 }

@@ -65,6 +65,20 @@ export async function spanAt(profile, track, depth, at) {
   return at - before.end <= after.begin - at ? before : after;
 }
 
+/** The innermost span of a track around a moment. @param {Profile} profile @param {number} track @param {number} at @returns {Promise<Span | null>} */
+export async function deepestAt(profile, track, at) {
+  /** @type {Span | null} */
+  let deepest = null;
+  for (const number of profile.blocks(track, Infinity, at, at)) {
+    const block = await profile.load(number).catch(() => null);
+    if (!block) continue;
+    for (let i = profile.first(number, block, at); i < block.count && block.begin[i] <= at; i++) {
+      if (block.begin[i] + block.duration[i] >= at && (!deepest || block.depth[i] >= deepest.depth)) deepest = spanOf(profile, block, { block: number, index: i });
+    }
+  }
+  return deepest;
+}
+
 /** The row above (-1) or below (1) in the order that is drawn. @param {Profile} profile @param {number[]} tracks in order
  * @param {Span} span @param {1 | -1} direction */
 export async function otherRow(profile, tracks, span, direction) {

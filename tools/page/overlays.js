@@ -12,7 +12,7 @@ import { hatch } from './strokes.js';
 /** @import { Span } from './neighbours.js' */
 
 /** @typedef {CanvasRenderingContext2D} Brush */
-/** @typedef {{operator: Operator, links: Links}} Known what is known of the focused operator */
+/** @typedef {{operator: Operator | null, links: Links, flows: {arrows: import('./flows.js').FlowArrow[], more: number}}} Known what is known of the focused span */
 
 const BAR_HEIGHT = ROW - 1, PATH_LINE = 3;
 
@@ -49,13 +49,31 @@ export function drawSelection(c, p, timeline) {
   c.fillRect(b - 1, y, 1, height);
 }
 
-/** From the push, inside the pusher's call, to the start; dashed while it was ready; to what released it and to what it
- * released. @param {Brush} c @param {Palette} p @param {Timeline} timeline */
+/** Of the focused span: those of its flows, and of an operator. @param {Brush} c @param {Palette} p @param {Timeline} timeline */
 export function drawArrows(c, p, timeline) {
   const { focus, known } = timeline, box = focus && boxOf(timeline, focus);
   if (!focus || !known || !box) return;
-  const { operator, links } = known, middle = box.y + BAR_HEIGHT / 2;
+  const { operator, links, flows } = known, more = links.more + flows.more;
   c.lineWidth = 1.5;
+  if (operator) drawOperator(c, p, timeline, { focus, operator, links, box });
+  c.strokeStyle = c.fillStyle = p.accent;
+  for (const { from, to } of flows.arrows) {
+    const a = timeline.rowOf(from.track), b = timeline.rowOf(to.track);
+    if (!a || !b) continue;
+    const y0 = a.y + from.depth * ROW, y1 = b.y + to.depth * ROW; // from edge to edge: a line through a bar would cross its name
+    arrow(c, timeline.xAt(from.at), y0 + (y1 > y0 ? BAR_HEIGHT : 0), timeline.xAt(to.at), y1 + (y1 > y0 ? 0 : BAR_HEIGHT));
+  }
+  if (!more) return;
+  c.font = SANS;
+  c.textBaseline = 'top';
+  c.fillText(`and ${more} more`, box.right + 6, box.y + ROW + 2);
+}
+
+/** From the push, inside the pusher's call, to the start; dashed while it was ready; to what released it and to what it
+ * released. @param {Brush} c @param {Palette} p @param {Timeline} timeline
+ * @param {{focus: Span, operator: Operator, links: Links, box: {x: number, y: number, right: number}}} of */
+function drawOperator(c, p, timeline, { focus, operator, links, box }) {
+  const middle = box.y + BAR_HEIGHT / 2;
   c.strokeStyle = c.fillStyle = p.path;
   const calls = timeline.layout.rows.find(row => row.what === 'spans' && operator.pusher >= 0
     && timeline.head.tracks[row.track].thread === operator.pusher && timeline.head.tracks[row.track].what === 'calls');
@@ -75,10 +93,6 @@ export function drawArrows(c, p, timeline) {
     const to = boxOf(timeline, span);
     if (to) arrow(c, box.right, middle, to.x, to.y + BAR_HEIGHT / 2);
   }
-  if (!links.more) return;
-  c.font = SANS;
-  c.textBaseline = 'top';
-  c.fillText(`and ${links.more} more`, box.right + 6, box.y + ROW + 2);
 }
 
 /** @param {Brush} c @param {number} x0 @param {number} y0 @param {number} x1 @param {number} y1 */

@@ -6,8 +6,8 @@ import { comparePanel } from './compare_panel.js';
 import { Curves } from './curves.js';
 import { byId, button, canvasById, h, inputById } from './dom.js';
 import { explainPanel } from './explain_panel.js';
-import { saveCsv, savePng, save, svgOf } from './export.js';
-import { describe, sayFocus, showTip, wordsOf } from './hover.js';
+import { saveCsv, savePng, save } from './export.js';
+import { describe, flowWords, sayFocus, showTip, wordsOf } from './hover.js';
 import { iciclePanel } from './icicle_panel.js';
 import { Input } from './input.js';
 import { fillHelp, listenToKeys } from './keys.js';
@@ -16,11 +16,10 @@ import { linkOf, stateOf } from './links.js';
 import { Profile } from './lod.js';
 import { memoryPanel } from './memory_panel.js';
 import { nearestBehind, nextOf } from './neighbours.js';
-import { lightInPrint, palette, turnTheme, watchTheme } from './palette.js';
+import { lightInPrint, turnTheme, watchTheme } from './palette.js';
 import { pathOf } from './path_data.js';
 import { pathPanel } from './path_panel.js';
 import { droppedWords, profilePanel } from './profile_panel.js';
-import { sceneOf } from './scene.js';
 import { select, Statistics } from './selection.js';
 import { histogram, selectionPanel } from './selection_panel.js';
 import { medianOf, Strip } from './strip.js';
@@ -189,9 +188,8 @@ export class Page {
   }
 
   exportSvg() {
-    const { timeline, head } = this, look = { find: timeline.find, fills: timeline.fills }, scene = sceneOf(this.profile, timeline.layout.rows, timeline.view, look);
-    const text = svgOf({ scene, view: timeline.view, layout: timeline.layout, kinds: head.kinds, selection: timeline.selection, title: head.title }, palette());
-    save(fileName(head.file, 'timeline', 'svg'), new Blob([text], { type: 'image/svg+xml' }));
+    const { timeline, head } = this;
+    save(fileName(head.file, 'timeline', 'svg'), new Blob([timeline.svg(head.title)], { type: 'image/svg+xml' }));
   }
 
   retheme() {
@@ -308,7 +306,7 @@ export class Page {
     detail.hidden = !focus;
     this.write();
     if (!focus) return;
-    const [title, ...words] = wordsOf(timeline, focus), { name: own } = head.kinds[focus.kind];
+    const [title, ...words] = [...wordsOf(timeline, focus), ...flowWords(timeline)], { name: own } = head.kinds[focus.kind];
     const whole = own.length > 200 ? h('details', {}, h('summary', {}, `whole name, ${count(own.length)} characters`), h('pre', { class: 'whole' }, wholeName(own.slice(0, NAME_LIMIT)))) : null;
     const stat = head.stats[focus.kind], place = h('span');
     detail.replaceChildren(h('b', {}, title), ...words.map(word => h('span', {}, word)), h('span', { class: 'note' }, `${counted(stat.count, 'span')} of this name here: mean ${time(stat.sum / Math.max(1, stat.count), 3)}, p50 ${time(stat.p50, 3)}, p99 ${time(stat.p99, 3)}`),

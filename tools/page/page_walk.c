@@ -204,6 +204,37 @@ static int take_instant(walk *self, const mxp_event *event)
                            : error;
 }
 
+static int take_flow(walk *self, const mxp_event *event)
+{
+    mxp_page_flow point = {.at_ns = time_of(self, event->begin_ns),
+                           .id = event->value.u64,
+                           .thread = -1,
+                           .lane = event->lane,
+                           .phase = event->phase};
+    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
+        return MXP_OK;
+    }
+    if (event->lane == 0) {
+        point.thread = (int32_t)(self->of->thread_base + self->thread);
+    }
+    const int error =
+        mxp__page_kind_of(&self->page->kinds, event->name, 0, 0, MXP_FORM_INSTANT, &point.kind);
+    return error == MXP_OK ? mxp__page_flows_add(&self->page->flows, &point) : error;
+}
+
+// A lane may have its first span behind its first flow.
+static void find_lanes(walk *self, size_t first)
+{
+    mxp_page_flows *flows = &self->page->flows;
+    for (size_t i = first; i < flows->count; i++) {
+        const lane_track *found =
+            flows->all[i].lane != 0
+                ? mxp__id_map_find(&self->lanes, (uint64_t)flows->all[i].lane + 1)
+                : NULL;
+        flows->all[i].track = found != NULL ? found->track : NULL;
+    }
+}
+
 static int take(walk *self, mxp_decoder *decoder, const mxp_event *event)
 {
     switch (event->kind) {
@@ -218,6 +249,8 @@ static int take(walk *self, mxp_decoder *decoder, const mxp_event *event)
         return take_instant(self, event);
     case MXP_KIND_COUNTER:
         return mxp__page_counters_add(&self->page->counters, self->of->number, event);
+    case MXP_KIND_FLOW:
+        return take_flow(self, event);
     default:
         return MXP_OK;
     }
@@ -229,7 +262,7 @@ static bool is_taken(uint64_t head)
     enum {
         TAKEN = 1 << MXP_KIND_SPAN | 1 << MXP_KIND_SPAN_LONG | 1 << MXP_KIND_OPERATOR |
                 1 << MXP_KIND_HIDDEN | 1 << MXP_KIND_WAIT | 1 << MXP_KIND_INSTANT |
-                1 << MXP_KIND_COUNTER
+                1 << MXP_KIND_COUNTER | 1 << MXP_KIND_FLOW
     };
     const unsigned kind = head & 0xff;
     return kind < MXP_KIND_END && (TAKEN >> kind & 1) != 0;
@@ -303,6 +336,7 @@ static int walk_threads(walk *self)
 int mxp__page_walk(mxp_page_data *page, const mxp_walked_process *process)
 {
     walk self = {.page = page, .of = process, .lanes.entry_bytes = sizeof(lane_track)};
+    const size_t first_flow = page->flows.count;
     int error = mxp__page_kinds_next(&page->kinds, process->source);
     error = error == MXP_OK ? walk_threads(&self) : error;
     error = error == MXP_OK ? end_tracks(&self, self.quiet) : error;
@@ -310,6 +344,7 @@ int mxp__page_walk(mxp_page_data *page, const mxp_walked_process *process)
          lane = mxp__id_map_next(&self.lanes, lane)) {
         error = mxp__blocks_end_track(&page->blocks, lane->track);
     }
+    find_lanes(&self, first_flow);
     mxp__id_map_fini(&self.lanes);
     mxp__free(self.heads, self.head_capacity * sizeof *self.heads);
     return error;
@@ -320,5 +355,6 @@ void mxp__page_data_fini(mxp_page_data *page)
     mxp__blocks_fini(&page->blocks);
     mxp__page_kinds_fini(&page->kinds);
     mxp__page_counters_fini(&page->counters);
+    mxp__page_flows_fini(&page->flows);
     *page = (mxp_page_data){.blocks.spool.fd = -1};
 }

@@ -6,6 +6,7 @@
 #define MXP_TOOLS_PAGE_WALK_H
 
 #include "page/blocks.h"
+#include "page/flows.h"
 #include "page/kinds.h"
 #include "page/page_counters.h"
 #include "profiler/analysis/time/layers.h"
@@ -25,6 +26,7 @@ typedef struct mxp_page_data {
     mxp_page_blocks blocks;  // as blocks.h says
     mxp_page_kinds kinds;
     mxp_page_counters counters;
+    mxp_page_flows flows;
     int64_t begin_ns, end_ns;  // of the trace: set by the caller
     uint64_t cut_times;  // that are not within 2^53 ns of the begin
     uint64_t clock_spans;  // on clocks of their own: they have no place

@@ -18,8 +18,9 @@ const HOLLOW_FROM = 3, THIN = 0.45, TICK_ROOM = 78, STEP_ROOM = 30, WORD_FROM = 
 /** @type {Map<string, CanvasPattern | null>} */
 const hatches = new Map();
 
-/** Stripes of a colour. @param {Context} c @param {string} colour @param {number} width */
+/** Stripes of a colour. @param {Context & {hatch?: (colour: string, width: number) => string}} c @param {string} colour @param {number} width */
 export function hatch(c, colour, width) {
+  if (c.hatch) return c.hatch(colour, width);
   const key = `${colour} ${width}`, found = hatches.get(key);
   if (found !== undefined) return found;
   const tile = document.createElement('canvas');

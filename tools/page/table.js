@@ -95,6 +95,11 @@ export function table(caption, columns, rows, options) {
   };
 }
 
+/** Several tables in one file, an empty line between them. @param {({csv?: () => unknown[][]} | null)[]} tables @returns {unknown[][]} */
+export function csvOfAll(tables) {
+  return tables.flatMap(each => (each?.csv ? [[[]], each.csv()] : [])).slice(1).flat();
+}
+
 /** @template R @param {Column<R>} column */
 function classesOf(column) {
   return [column.minor && 'minor', column.kind].filter(Boolean).join(' ') || undefined;

@@ -2,6 +2,7 @@
 // The timeline: what is in view, what has the focus, what is selected, and one drawing of it a frame. Moves by calls
 // only; keys, mouse and fingers are in input.js, what a view contains in scene.js.
 import { AXIS, ROW, layoutOf } from './layout.js';
+import { flowPoints, flowsOf } from './flows.js';
 import { besideSpan, otherRow, spanAt, spanOf } from './neighbours.js';
 import { linksOf, operatorOf } from './operators.js';
 import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
@@ -9,6 +10,7 @@ import { drawCurves } from './curves.js';
 import { fillOf, groundOf, palette } from './palette.js';
 import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
 import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
+import { SvgBrush } from './svg.js';
 import { count, name, time } from './text.js';
 /** @import { Place, Profile } from './lod.js' */
 /** @import { Layout } from './layout.js' */
@@ -49,6 +51,8 @@ export class Timeline {
     this.path = null;
     /** @type {Known | null} of the focused operator */
     this.known = null;
+    /** @type {Promise<import('./flows.js').FlowPoints | null> | undefined} */
+    this.flowPoints = undefined;
     /** @type {Map<Event, (() => void)[]>} */
     this.listeners = new Map();
     this.frame = 0;
@@ -131,13 +135,18 @@ export class Timeline {
   /** What is known of the focused operator comes later. @param {Span} span */
   async learn(span) {
     await this.profile.load(span.block);
-    const operator = operatorOf(this.profile, span);
-    if (!operator) return;
-    const links = await linksOf(this.profile, span);
-    if (this.focus !== span) return;
-    this.known = { operator, links };
+    const operator = operatorOf(this.profile, span), links = await linksOf(this.profile, span), points = await this.flows(), flows = points && await flowsOf(this.profile, points, span);
+    if (this.focus !== span || !(operator || flows?.arrows.length)) return;
+    this.known = { operator, links, flows: flows ?? { arrows: [], more: 0 } };
     this.invalidate();
     this.tell('focus');
+  }
+
+  /** Read where the first span has the focus; null: there are none, or they are damaged. @returns {Promise<import('./flows.js').FlowPoints | null>} */
+  flows() {
+    const { profile, head } = this;
+    this.flowPoints ??= head.flows ? profile.sections.read('f', bytes => flowPoints(bytes, head)).catch(() => null) : Promise.resolve(null);
+    return this.flowPoints;
   }
 
   /** @param {Place} place */
@@ -255,11 +264,39 @@ export class Timeline {
   draw() {
     const begun = performance.now();
     this.measure();
-    const { c, p } = groundOf(this.canvas, this.height), { view, top, height, layout } = this;
+    const { c, p } = groundOf(this.canvas, this.height), { top, height, layout } = this;
     const rows = layout.rows.filter(row => row.y + row.height > top && row.y < top + height);
-    this.scene = sceneOf(this.profile, rows, view, { find: this.find, fills: this.fills });
+    this.scene = this.sceneOf(rows);
     c.save();
     c.translate(0, -top);
+    this.paint(c, p, rows, this.scene);
+    c.restore();
+    this.drawMs = performance.now() - begun;
+    this.tell('drawn');
+  }
+
+  /** @param {Layout['rows']} rows */
+  sceneOf(rows) {
+    return sceneOf(this.profile, rows, this.view, { find: this.find, fills: this.fills });
+  }
+
+  /** All rows of the view as SVG, those out of sight too. @param {string} title */
+  svg(title) {
+    const { view, layout, top, height, canvas } = this, p = palette(), own = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const brush = new SvgBrush((text, font) => {
+      own.font = font;
+      return own.measureText(text).width;
+    });
+    this.top = 0;
+    this.height = layout.height;
+    this.paint(/** @type {any} */ (brush), p, layout.rows, this.sceneOf(layout.rows));
+    Object.assign(this, { top, height });
+    return brush.text(view.width, layout.height, title, p.page);
+  }
+
+  /** @param {CanvasRenderingContext2D} c @param {import('./palette.js').Palette} p @param {Layout['rows']} rows @param {Scene} scene */
+  paint(c, p, rows, scene) {
+    const { view, top, height, layout } = this;
     drawStepLines(c, p, view, this.head.steps, top + AXIS - 6, top + height);
     c.save();
     c.beginPath();
@@ -267,7 +304,7 @@ export class Timeline {
     c.clip();
     c.fillStyle = p.panel;
     for (const row of rows) c.fillRect(view.left, row.y, view.width, row.height - 1);
-    drawScene(c, p, this.scene, this.head.kinds);
+    drawScene(c, p, scene, this.head.kinds);
     drawCurves(c, p, view, rows, this.curves);
     this.drawGaps(c, rows);
     if (this.isEmpty()) drawNote(c, p, view, top + AXIS + 8, `Nothing was recorded between ${time(Math.max(0, view.from))} and ${time(view.to)}.`);
@@ -278,9 +315,6 @@ export class Timeline {
     c.restore();
     drawHeadings(c, p, layout, view.width);
     drawAxis(c, p, view, top);
-    c.restore();
-    this.drawMs = performance.now() - begun;
-    this.tell('drawn');
   }
 
   /** Where the rows of a process are; null: all rows are of one. @param {number} process */

@@ -78,6 +78,7 @@ static void put_lists(const mxp_view *view, mxp_strbuf *out)
                  {"sizes", mxp__view_put_sizes},
                  {"told", mxp__view_put_told},
                  {"counters", mxp__view_put_counters},
+                 {"flows", mxp__view_put_flows},
                  {"losses", mxp__view_put_losses},
                  {"states", mxp__view_put_states},
                  {"trust", mxp__view_put_trust},

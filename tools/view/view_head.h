@@ -21,6 +21,7 @@ void mxp__view_put_tiles(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_blocks(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_sizes(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_counters(const mxp_view *view, mxp_strbuf *out);
+void mxp__view_put_flows(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_losses(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_states(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_dropped(const mxp_view *view, mxp_strbuf *out);

@@ -90,6 +90,12 @@ void mxp__view_put_counters(const mxp_view *view, mxp_strbuf *out)
     mxp__json_end(&json);
 }
 
+void mxp__view_put_flows(const mxp_view *view, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "{\"points\": %zu, \"left_out\": %" PRIu64 "}", view->page.flows.count,
+                       view->page.flows.left_out);
+}
+
 // ---- what is missing ---------------------------------------------------------------------------
 static int64_t since_begin(const mxp_view *view, int64_t ns)
 {

@@ -150,6 +150,24 @@ static int keep_counters(mxp_view *view)
     return error;
 }
 
+// In a limited page they are left out rather than take more than their part of it.
+static int keep_flows(mxp_view *view)
+{
+    enum { PERCENT = 5 };
+    mxp_page_flows *flows = &view->page.flows;
+    mxp_spooled_section at;
+    if (flows->count == 0) {
+        return MXP_OK;
+    }
+    const int error = mxp__page_flows_pack(flows, &view->page.blocks.spool, &at);
+    if (error == MXP_OK && at.packed_bytes / 3 * 4 > view->wish->limit_bytes / 100 * PERCENT) {
+        flows->left_out += flows->count;
+        flows->count = 0;
+        return MXP_OK;
+    }
+    return error == MXP_OK ? mxp__view_keep_section(view, "f", &at) : error;
+}
+
 int mxp__view_spans(mxp_view *view)
 {
     mxp_page_data *page = &view->page;
@@ -167,5 +185,6 @@ int mxp__view_spans(mxp_view *view)
     error = error == MXP_OK ? mxp__blocks_finish(&page->blocks) : error;
     error = error == MXP_OK ? keep_tiles(view) : error;
     error = error == MXP_OK ? keep_statistics(view) : error;
-    return error == MXP_OK ? keep_counters(view) : error;
+    error = error == MXP_OK ? keep_counters(view) : error;
+    return error == MXP_OK ? keep_flows(view) : error;
 }
