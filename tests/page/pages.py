@@ -171,6 +171,13 @@ def hostile():
                      trust={"state": "bad", "word": HOSTILE[7], "rows": [[HOSTILE[0], HOSTILE[2]]]}, whatif_refused=HOSTILE[0], path_refused=HOSTILE[7], **members), sections, tracks
 
 
+def unmarked():
+    made = documents(None, [])
+    process, = made["explain"]["processes"]
+    process |= {"has_steps": False, "steps": 0, "causes": [{**process["causes"][0], "is_told": False, "steps": 1}]}
+    return {"report": {**made["report"], "chosen_steps": 0, "wall_ns": 100 * MS}, "explain": made["explain"]}
+
+
 def odd():
     """Pages with little or nothing in them."""
     kinds = w.Kinds()
@@ -181,6 +188,7 @@ def odd():
                                        ("huge", [w.Track("main", "calls", [(0, 2**53 - 2, one, 0)], 1)], 2**53 - 1, {"begin": str(-2**63)}),
                                        ("lost", lone, 10**9, {"losses": [[0, 0, 10, 10**8, 1000, "full"], [0, -1, 2 * 10**8, 3 * 10**8, 1, "ring"]],
                                                               "states": [[0, 5 * 10**8, 6 * 10**8, "paused"]], "trust": {"state": "bad", "word": "1,001 records were lost", "rows": []}}),
+                                       ("unmarked", lone, 100 * MS, unmarked()),
                                        ("many", [w.Track(f"thread {i}", "calls", [(j * 1000 + i, 500, one, 0) for j in range(5)], -1) for i in range(400)], 6000, {}),
                                        ("ranks", [w.Track("main", "calls", [(5, 100, one, 0)], i, i) for i in range(3)], 1000,
                                         {"processes": [{"pid": 100 + i, "name": f"rank {i}", "died": i == 2, "info": []} for i in range(3)],

@@ -76,6 +76,8 @@ test('the first screen: shares of one window, the slowest step and why', () => {
   assert.deepEqual(layers.map(layer => [layer.name, layer.share, layer.each]), [['conv1', 0.38, 9.5e6], ['dense0', 0.08, 2e6]]);
   const { parts } = phaseShares(head.steps);
   assert.deepEqual(parts.map(([part, share]) => [part, Math.round(1000 * share)]), [['forward', 200], ['backward', 240], ['update', 20], ['communication', 0], ['other', 0], ['idle', 540]]);
+  const side = phaseShares([{ ...head.steps[0], begin: 0, end: 100, parts: [40, 0, 0, 80, 0] }]);
+  assert.deepEqual([side.parts.filter(([, share]) => share), side.work, side.wall], [[['forward', 0.4], ['communication', 0.8]], 120, 100]);
   const slowest = slowestOf(head.steps);
   assert.equal(slowest.number, 4);
   assert.equal(whyStep(slowest, head.steps), 'no operator ran for 8.00 ms more than in a typical step');

@@ -14,7 +14,7 @@ import { count, counted, name, percent, time } from './text.js';
 /** @typedef {{name: string, share: number, each: number, parts: [string, number][]}} LayerShare each: ns a step */
 /** @typedef {{head: Head, goStep: (step: Step) => void, choose: (tab: string) => void}} CardsOptions */
 
-const ROWS = 6, SIDE_BY_SIDE = 1.05, FAR = 1.5, NEAR = 1.1, HEADLINE = 46; // characters
+const ROWS = 6, SIDE_BY_SIDE = 1.005, FAR = 1.5, NEAR = 1.1, HEADLINE = 46; // characters
 
 /** The shortest end of each scope that no other has: "conv1" of "lenet:conv1". @param {string[]} scopes */
 export function shortScopes(scopes) {
@@ -59,10 +59,10 @@ export function partsOf(layer) {
     ['communication', Math.max(0, layer.sum_ns - computing)], ['other', layer.no_phase_ns]];
 }
 
-/** Phases and idle time of the chosen steps, as shares of the longer of their time and their work.
+/** Phases and idle time of the chosen steps, as shares of their time: together more than all of it where work ran side by side.
  * @param {Step[]} steps @returns {{parts: [string, number][], work: number, wall: number}} */
 export function phaseShares(steps) {
-  const wall = sumOf(steps, lengthOf), work = sumOf(steps, workOf), whole = Math.max(wall, work, 1);
+  const wall = sumOf(steps, lengthOf), work = sumOf(steps, workOf), whole = Math.max(wall, 1);
   const parts = PARTS.map((part, k) => /** @type {[string, number]} */ ([part, sumOf(steps, step => step.parts[k]) / whole]));
   return { parts: [...parts, ['idle', Math.max(0, 1 - work / whole)]], work, wall };
 }
@@ -134,7 +134,7 @@ function whatCard({ head }) {
 /** @param {Head} head @param {Step[]} chosen @param {number} work @param {number} wall */
 function windowWords({ steps }, chosen, work, wall) {
   const of = chosen.length === steps.length ? `all ${count(steps.length)} steps` : `${count(chosen.length)} of ${count(steps.length)} steps`, processes = new Set(chosen.map(step => step.process)).size;
-  const side = work > wall * SIDE_BY_SIDE ? `; work ran side by side, ${(work / wall).toFixed(1)} at a time` : '';
+  const side = work > wall * SIDE_BY_SIDE ? `; work ran side by side, ${(work / wall).toFixed(work > wall * 1.05 ? 1 : 2)} at a time` : '';
   return `Shares and times a step are of ${of}${processes > 1 ? ` of ${count(processes)} processes` : ''}${side}.`;
 }
 
@@ -143,9 +143,9 @@ function windowWords({ steps }, chosen, work, wall) {
 function tryFirst(head, choose) {
   const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
   const tab = told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
-  const nothing = head.explainRefused ? name(head.explainRefused) : 'nothing stands out from the noise';
+  const nothing = head.explainRefused ? name(head.explainRefused) : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
   const words = told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
-    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : nothing;
+    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing;
   return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));
 }
 

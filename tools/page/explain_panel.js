@@ -25,7 +25,7 @@ export function sightOf(cause, step) {
 
 /** @param {any} cause */
 export function gainShort(cause) {
-  return `${cause.is_upper_bound ? 'at most ' : ''}${time(cause.gain_ns, 3)} a step`;
+  return `${cause.is_upper_bound ? 'at most ' : ''}${time(cause.gain_ns, 3)} ${cause.isRun ? 'of the run' : 'a step'}`;
 }
 
 /** A gain with its range, in words. @param {any} cause */
@@ -72,10 +72,11 @@ export function explainPanel(head, show) {
       h('div', { class: 'command' }, button('Show', () => show(sightOf(cause, row.step)), { 'aria-label': `Show cause ${i + 1} on the timeline` }), row.next && commandLine(row.next)));
   });
   const others = processes.flatMap((/** @type {any} */ process) => (process.causes ?? []).filter((/** @type {any} */ cause) => !cause.is_told)
-    .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid })));
+    .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid, isRun: process.has_steps === false })));
   const ranks = ranksPart(head), tables = [processes.length ? { csv: () => causeRows(processes) } : null, ranks];
   return { element: h('div', { class: 'panel' }, ranks?.element, list.length ? h('ol', { class: 'causes' }, list)
-    : empty(head.explainRefused ? name(head.explainRefused) : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
+    : empty(head.explainRefused ? name(head.explainRefused) : processes.length && !processes.some((/** @type {any} */ process) => process.has_steps)
+      ? 'No steps were marked, and without them no cause is told: the program can call profiler.step() once a step, in C and C++ mxp_step().' : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
   others.length ? lookedAt(head, others, show) : null), ...(tables.some(Boolean) ? { csv: () => csvOfAll(tables) } : {}) };
 }
 
@@ -85,7 +86,7 @@ function lookedAt(head, causes, show) {
     { title: 'Cause', value: cause => cause.cause },
     { title: 'Gain', kind: 'text', unit: 'ns', value: cause => cause.gain_ns ?? null, show: cause => gainWords(cause) },
     { title: 'Where', kind: 'text', value: cause => dotted((cause.where ?? []).slice(0, 3).map((/** @type {any} */ place) => name(place.place))), minor: true },
-    { title: 'In', value: cause => cause.steps ?? null, show: cause => counted(cause.steps ?? 0, 'step'), minor: true }, ...processColumn(head, (/** @type {any} */ cause) => cause.pid),
+    { title: 'In', value: cause => cause.steps ?? null, show: cause => (cause.isRun ? 'the run' : counted(cause.steps ?? 0, 'step')), minor: true }, ...processColumn(head, (/** @type {any} */ cause) => cause.pid),
   ], causes, { text: cause => cause.cause, pick: cause => show(sightOf(cause, -1)) }).element);
 }
 

@@ -76,7 +76,7 @@ export class Page {
 
   open() {
     const { head, timeline } = this;
-    byId('title').textContent = name(head.title) === '(no name)' ? 'A profile' : name(head.title);
+    byId('title').textContent = name(head.title) === '(no name)' ? 'A profile' : name(head.title).replace(/(\d) (?=[nm\u00b5]?s\b)/g, '$1\u00a0');
     byId('sub').textContent = subtitle(head);
     this.fillSteps();
     this.fillTools();

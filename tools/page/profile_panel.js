@@ -27,7 +27,7 @@ export function profilePanel(head, sections, cost) {
   ], head.losses, { text: row => row.reason });
   const list = table('Info', [
     { title: 'Key', value: row => row.key, show: row => name(row.key) }, { title: 'Value', value: row => row.value, show: row => name(row.value), hint: row => wholeName(row.value.slice(0, 2000)) },
-    ...(many ? [{ title: 'Process', value: (/** @type {typeof info[number]} */ row) => processName(head, row.i), minor: true }] : []),
+    ...(many ? [{ title: 'Process', value: (/** @type {typeof info[number]} */ row) => processName(head, row.i) }] : []),
   ], info, { sort: 0, up: true, text: row => `${row.key} ${row.value}` });
   return { element: h('div', { class: 'panel left' },
     terms([['complete', name(head.trust.word)], ...head.trust.rows.map(([label, value]) => /** @type {[string, string]} */ ([name(label), name(value)])),
