@@ -32,16 +32,17 @@ target_link_libraries(user PRIVATE mxprof::mxnet)
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, timeout=300, **options)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    done = subprocess.run([str(word) for word in command], text=True, check=False, timeout=300,
+                          **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+    assert done.returncode == 0, done.stdout[-3000:] + (done.stderr or "")[-3000:]
     return done.stdout
 
 
 @pytest.fixture(name="packages", scope="module")
 def made_packages(tmp_path_factory):
-    """Path of each package by its name."""
+    """Path of each package by its name; they are made without a warning."""
     folder = tmp_path_factory.mktemp("packages")
-    run("cpack", "-G", "DEB", "-Wno-dev", "--config", BUILD / "CPackConfig.cmake", "-B", folder)
+    assert "Warning" not in run("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", folder, stderr=subprocess.STDOUT)
     return {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
 
 
@@ -58,6 +59,23 @@ def test_the_runtime_has_packages_of_its_own(packages):
     assert not [name for name in development if "include/mxprof/" in name]
     everything = [name for package in packages.values() for name in files_of(package)]
     assert len(everything) == len(set(everything))
+
+
+def test_each_says_in_a_line_of_its_own_what_it_is(packages):
+    descriptions = {name: run("dpkg-deb", "-f", package, "Description").splitlines() for name, package in packages.items()}
+    first = [lines[0] for lines in descriptions.values()]
+    assert len(set(first)) == len(packages)
+    assert all(len(line) <= 60 and not line.startswith(("a ", "A ", "the ")) for line in first)
+    assert all(len(lines) == 2 for lines in descriptions.values())
+
+
+def test_who_links_a_library_is_told_its_package(packages):
+    version = run("dpkg-deb", "-f", packages["mxprof"], "Version").strip()
+    told = {name: run("dpkg-deb", "-I", package, "shlibs") for name, package in packages.items()
+            if "shlibs" in run("dpkg-deb", "-I", package)}
+    assert told == {f"lib{name}0": f"lib{name} 0 lib{name}0 (= {version})\n" for name in ("mxprof", "mxnet")}
+    for name in told:
+        assert "ldconfig" in run("dpkg-deb", "-I", packages[name], "postinst")
 
 
 def test_they_depend_on_one_another_and_on_what_they_call(packages):
