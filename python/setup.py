@@ -37,7 +37,7 @@ def given_library():
     path = pathlib.Path(given).resolve()
     path = path / "libmxnet.so" if path.is_dir() else path
     if not path.is_file():
-        sys.exit(f"mxnet: MXNET_LIBRARY_PATH is {given}, but there is no {path}")
+        sys.exit(f"mxprof: MXNET_LIBRARY_PATH is {given}, but there is no {path}")
     return path
 
 
@@ -52,7 +52,7 @@ def check_tools():
         missing += [] if shutil.which("cmake") else ["cmake"]
         missing += [] if shutil.which("make") or shutil.which("ninja") else ["make or ninja"]
     if missing:
-        sys.exit(f"mxnet cannot be built here: {', '.join(missing)} missing. It needs cmake, a C compiler, "
+        sys.exit(f"mxprof cannot be built here: {', '.join(missing)} missing. It needs cmake, a C compiler, "
                  "make or ninja, and Python's headers: apt-get install cmake gcc ninja-build python3-dev")
 
 
