@@ -182,6 +182,27 @@ static bool is_misuse(mxp_thread *self, int where, uint64_t token, uint64_t now)
     return misuse;
 }
 
+// When the span ended, if a stop or a pause came before its end. False: it is not to be recorded.
+static bool find_end(mxp_thread *self, mxp_span *span, bool on)
+{
+    const uint64_t token = span->begin_ticks, off = mxp__recorder_off_ticks();
+    if (token <= mxp_atomic_load(&mxp_control.closed_ticks)) {
+        // Closed by a stop, which wrote it if it was on the stack; else it is ours to write,
+        // unless it was begun while recording was off.
+        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
+            !mxp__stops_after(token, &span->end_ticks)) {
+            return false;
+        }
+        span->flags = MXP_SPAN_CLOSED_BY_STOP;
+    } else if (!on && token > off) {
+        return false;  // begun while recording went off
+    } else if (!on && span->end_ticks > off) {
+        span->end_ticks = off;
+        span->flags = MXP_SPAN_CLOSED_BY_STOP;
+    }
+    return true;
+}
+
 // Leaves without a record of the span; who was told of its begin is told of its end.
 static void leave_unwritten(mxp_thread *self, const mxp_span *span)
 {
@@ -200,42 +221,13 @@ static void end_unusual(mxp_thread *self, mxp_span *span)
     const uint64_t end = span->end_ticks > token ? span->end_ticks : token;
     span->end_ticks = end;
     int where = open_pop(&self->hot, token);
-    if (where == DEEPER && take_counted(self)) {
+    if ((where == DEEPER && take_counted(self)) || !find_end(self, span, on)) {
         leave_unwritten(self, span);
-        return;
-    }
-    if (token <= mxp_atomic_load(&mxp_control.closed_ticks)) {
-        // Closed by a stop, which wrote it if it was on the stack; else it is ours to write,
-        // unless it was begun while recording was off.
-        if (take_closed_token(self, token) || token <= mxp__rec.forked_ticks ||
-            !mxp__stops_after(token, &span->end_ticks)) {
-            leave_unwritten(self, span);
-            return;
-        }
-        if (is_misuse(self, where, token, end)) {
-            mxp__emit_leave(self);
-            return;
-        }
-        span->flags = MXP_SPAN_CLOSED_BY_STOP;
-    } else if (!on) {
-        uint64_t off = mxp__recorder_off_ticks();
-        if (token > off) {  // begun while recording went off
-            leave_unwritten(self, span);
-            return;
-        }
-        if (is_misuse(self, where, token, end)) {
-            mxp__emit_leave(self);
-            return;
-        }
-        if (end > off) {
-            span->end_ticks = off;
-            span->flags = MXP_SPAN_CLOSED_BY_STOP;
-        }
     } else if (is_misuse(self, where, token, end)) {
         mxp__emit_leave(self);
-        return;
+    } else {
+        mxp__span_write(self, span, 0, end, where == ABSENT ? MXP_TAP_WHOLE : MXP_TAP_END);
     }
-    mxp__span_write(self, span, 0, end, where == ABSENT ? MXP_TAP_WHOLE : MXP_TAP_END);
 }
 
 // `span` is one whose begin is its token. Its end is 0 if it must be read anew: a record of the
