@@ -144,11 +144,9 @@ static void put_threads(at_state *self, const mxp_moment *moment)
 
 static double value_of(const mxp_moment_counter *counter)
 {
-    double number;
-    memcpy(&number, &counter->bits, sizeof number);
-    return counter->type == MXP_ARG_F64   ? number
-           : counter->type == MXP_ARG_I64 ? (double)(int64_t)counter->bits
-                                          : (double)counter->bits;
+    double number = 0;
+    mxp__arg_number(counter->type, counter->bits, &number);
+    return number;
 }
 
 static void put_counters(at_state *self, const mxp_moment *moment)

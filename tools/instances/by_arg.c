@@ -106,13 +106,10 @@ static void add_sum(by_arg *self, const mxp_instance *instance, value_row *row)
     uint64_t bits;
     double number;
     mxp__event_arg(&event, (uint32_t)place, &key, &type, &bits);
-    memcpy(&number, &bits, sizeof number);
-    bool is_number = type == MXP_ARG_U64 || type == MXP_ARG_I64 || type == MXP_ARG_F64;
-    row->sum += type == MXP_ARG_U64   ? (double)bits
-                : type == MXP_ARG_I64 ? (double)(int64_t)bits
-                : is_number           ? number
-                                      : 0;
-    row->summed += is_number;
+    if (mxp__arg_number(type, bits, &number)) {
+        row->sum += number;
+        row->summed++;
+    }
 }
 
 // Whether something around it counts in the row already.

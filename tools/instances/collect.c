@@ -36,11 +36,7 @@ static void note_number(mxp_collected *found, const mxp_instance *instance, int 
     uint64_t bits;
     double number;
     mxp__event_arg(&event, (uint32_t)place, &key, &type, &bits);
-    memcpy(&number, &bits, sizeof number);
-    number = type == MXP_ARG_U64   ? (double)bits
-             : type == MXP_ARG_I64 ? (double)(int64_t)bits
-                                   : number;
-    if (type != MXP_ARG_U64 && type != MXP_ARG_I64 && type != MXP_ARG_F64) {
+    if (!mxp__arg_number(type, bits, &number)) {
         return;
     }
     found->least = !found->has_numbers || number < found->least ? number : found->least;

@@ -4,6 +4,8 @@
 #ifndef MXP_TRACE_EVENT_H
 #define MXP_TRACE_EVENT_H
 
+#include <string.h>
+
 #include "profiler/trace/source.h"
 
 // Bound of an event's times: whatever the file holds, begin_ns <= end_ns and both lie within
@@ -124,6 +126,16 @@ uint64_t mxp__event_context(const mxp_event *event);
 uint32_t mxp__event_arg_count(const mxp_event *event);
 void mxp__event_arg(const mxp_event *event, uint32_t i, uint32_t *key, uint32_t *type,
                     uint64_t *value);
+// The number that an argument or a sample of this type stands for. False: it is none.
+static inline bool mxp__arg_number(uint32_t type, uint64_t value, double *number)
+{
+    if (type == MXP_ARG_F64) {
+        memcpy(number, &value, sizeof *number);
+    } else {
+        *number = type == MXP_ARG_I64 ? (double)(int64_t)value : (double)value;
+    }
+    return type == MXP_ARG_U64 || type == MXP_ARG_I64 || type == MXP_ARG_F64;
+}
 // Of an argument of type MXP_ARG_TEXT: its bytes, which stand in the record and end in no zero, and
 // how many the text had before it was cut. Null if they are not where the record says.
 const char *mxp__event_arg_text(const mxp_event *event, uint32_t i, uint32_t *length_bytes,
