@@ -75,29 +75,11 @@ static void explain_process(mxp_source *process)
 
 static void explain(const void *data, size_t size)
 {
-    mxp_source *source;
-    mxp_damage damage;
-    if (mxp__native_open_memory(data, size, &source, &damage) != MXP_OK) {
-        return;
-    }
-    for (size_t i = 0;; i++) {
-        mxp_source *process = mxp__source_process(source, i);
-        if (process == NULL) {
-            break;
-        }
-        explain_process(process);
-    }
-    mxp__source_close(source);
+    use_processes(data, size, explain_process);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        explain(copy, size);
-    }
-    free(copy);
+    use_sealed_copy(data, size, explain);
     return 0;
 }

@@ -76,18 +76,17 @@ static void check(mxp_source *source)
     mxp__source_close(&clock->source);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_file(const void *data, size_t size)
 {
     mxp_source *source;
     mxp_damage damage;
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        if (mxp__native_open_memory(copy, size, &source, &damage) == MXP_OK) {
-            check(source);
-        }
+    if (mxp__native_open_memory(data, size, &source, &damage) == MXP_OK) {
+        check(source);
     }
-    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    use_sealed_copy(data, size, check_file);
     return 0;
 }

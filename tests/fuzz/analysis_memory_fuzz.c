@@ -125,22 +125,13 @@ static void analyse_process(mxp_source *process)
     }
 }
 
+static void analyse(const void *data, size_t size)
+{
+    use_processes(data, size, analyse_process);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    mxp_source *source = NULL;
-    mxp_damage damage;
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        if (mxp__native_open_memory(copy, size, &source, &damage) == MXP_OK) {
-            mxp_source *process;
-            for (size_t i = 0; (process = mxp__source_process(source, i)) != NULL; i++) {
-                analyse_process(process);
-            }
-            mxp__source_close(source);
-        }
-    }
-    free(copy);
+    use_sealed_copy(data, size, analyse);
     return 0;
 }

@@ -64,12 +64,6 @@ static void read_bytes(const void *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_bytes(data, size);
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        read_bytes(copy, size);
-    }
-    free(copy);
+    use_sealed_copy(data, size, read_bytes);
     return 0;
 }

@@ -31,7 +31,7 @@ static void read_whole(const mxp_strbuf *file)
     mxp__source_close(source);
 }
 
-static void unpack(const uint8_t *data, size_t size)
+static void unpack(const void *data, size_t size)
 {
     mxp_strbuf file = {0};
     mxp_sink sink;
@@ -96,13 +96,7 @@ static void code_and_decode(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unpack(data, size);
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        unpack(copy, size);
-    }
-    free(copy);
+    use_sealed_copy(data, size, unpack);
     decode_columns(data, size);
     code_and_decode(data, size);
     return 0;

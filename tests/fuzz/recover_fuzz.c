@@ -86,12 +86,6 @@ static void recover(const void *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     recover(data, size);
-    uint8_t *copy = malloc(size > 0 ? size : 1);
-    if (copy != NULL && size > 0) {
-        memcpy(copy, data, size);
-        seal_file(copy, size);
-        recover(copy, size);
-    }
-    free(copy);
+    use_sealed_copy(data, size, recover);
     return 0;
 }

@@ -2,9 +2,14 @@
 #include "seal_file.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <mxprof/error.h>
+
+#include "profiler/trace/file/native.h"
 #include "profiler/trace/file/section.h"
+#include "profiler/trace/merge.h"
 
 static bool is_header(const uint8_t *data, size_t size)
 {
@@ -47,4 +52,28 @@ void seal_file(uint8_t *data, size_t size)
         length = length > size - offset || length % MXP__SECTION_ALIGN != 0 ? 0 : length;
         offset += length;
     }
+}
+
+void use_sealed_copy(const uint8_t *data, size_t size, void (*use)(const void *data, size_t size))
+{
+    uint8_t *copy = size > 0 ? malloc(size) : NULL;
+    if (copy != NULL) {
+        memcpy(copy, data, size);
+        seal_file(copy, size);
+        use(copy, size);
+    }
+    free(copy);
+}
+
+void use_processes(const void *data, size_t size, void (*use)(mxp_source *process))
+{
+    mxp_source *source, *process;
+    mxp_damage damage;
+    if (mxp__native_open_memory(data, size, &source, &damage) != MXP_OK) {
+        return;
+    }
+    for (size_t i = 0; (process = mxp__source_process(source, i)) != NULL; i++) {
+        use(process);
+    }
+    mxp__source_close(source);
 }
