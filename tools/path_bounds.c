@@ -79,6 +79,7 @@ void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *scre
     const size_t count = view->scopes.count, bytes = count * sizeof(layer_sum);
     layer_sum *sums = mxp__alloc(bytes);
     if (sums == NULL) {
+        out->failed = true;
         return;
     }
     add_rows(view, sums);

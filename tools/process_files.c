@@ -93,6 +93,9 @@ int mxp__process_recording_file(long pid, mxp_strbuf *path)
     size_t room = 0;
     bool found = false;
     FILE *maps = open_maps(pid);
+    if (maps == NULL && (errno == ENOMEM || errno == EMFILE || errno == ENFILE)) {
+        return mxp__fail(MXP_ENOMEM, "cannot look into process %ld: %s", pid, strerror(errno));
+    }
     if (maps == NULL) {
         return mxp__fail(MXP_EIO, "%s %ld%s%s",
                          errno == ENOENT ? "there is neither a file nor a process"

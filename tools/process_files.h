@@ -10,6 +10,7 @@
 
 // The file into which a process records, as it can be opened here (a container has another root);
 // empty if it records into none. MXP_EIO: there is no such process, or it is not ours to look into.
+// MXP_ENOMEM: neither memory nor a descriptor is left to look with.
 int mxp__process_recording_file(long pid, mxp_strbuf *path);
 
 // Whether the process has one of our libraries. False where it cannot be told.

@@ -82,15 +82,18 @@ static int add_change(const mxp_command *self, whatif_options *options, mxp_chan
     return -1;
 }
 
-// A copy of the text up to `end`, which lives as long as the options. Null without memory.
+// A copy of the text up to `end`, which lives as long as the options. Null: there is no memory,
+// which is said.
 static char *cut_glob(whatif_options *options, const char *text, const char *end)
 {
     const size_t length = (size_t)(end - text);
     char *glob = mxp__alloc(length + 1);
-    if (glob != NULL) {
-        memcpy(glob, text, length);
-        options->globs[options->glob_count++] = glob;
+    if (glob == NULL) {
+        mxp__fail_memory("the names of what changes");
+        return NULL;
     }
+    memcpy(glob, text, length);
+    options->globs[options->glob_count++] = glob;
     return glob;
 }
 
