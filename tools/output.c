@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
+#include "base/strbuf.h"
 #include "command.h"
 
 static int write_all(mxp_sink *sink, const char *data, size_t size_bytes)
@@ -72,6 +73,12 @@ int mxp__output_open(const char *path, mxp_output *output)
     return error;
 }
 
+// A part that lacked memory is missing in the middle, where nobody would see it.
+static int check_whole(void)
+{
+    return mxp__strbuf_any_failed() ? mxp__fail_memory("the text of the output") : MXP_OK;
+}
+
 static int put_in_place(mxp_output *output)
 {
     if (output->file.temporary == NULL) {
@@ -87,10 +94,13 @@ static int put_in_place(mxp_output *output)
 
 int mxp__output_close(mxp_output *output, bool keep)
 {
+    int error = keep ? check_whole() : MXP_OK;
     if (output->path == NULL) {
-        return MXP_OK;  // standard output stays open
+        return error;  // standard output stays open
     }
-    int error = keep ? put_in_place(output) : MXP_OK;
+    if (error == MXP_OK && keep) {
+        error = put_in_place(output);
+    }
     mxp__new_file_discard(&output->file);
     mxp__strfree(output->path);
     output->path = NULL;
@@ -101,7 +111,7 @@ int mxp__output_close(mxp_output *output, bool keep)
 int mxp__output_print(const mxp_command *command, const mxp_strbuf *text)
 {
     mxp_output output;
-    int error = text->failed ? mxp__fail_memory("the text to print") : MXP_OK;
+    int error = text->failed ? mxp__fail_memory("the text to print") : check_whole();
     if (error == MXP_OK) {
         mxp__output_open("-", &output);
         error = output.sink.write(&output.sink, mxp__strbuf_text(text), text->length);

@@ -9,8 +9,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/atomic.h"
 
 enum { FIRST_BYTES = 64 };
+
+static mxp_atomic_bool any_failed;
+
+bool mxp__strbuf_any_failed(void)
+{
+    return mxp_atomic_load(&any_failed);
+}
 
 void mxp__strbuf_fini(mxp_strbuf *buffer)
 {
@@ -29,16 +37,13 @@ void mxp__strbuf_clear(mxp_strbuf *buffer)
 
 static bool grow_slow(mxp_strbuf *buffer, size_t more)
 {
-    if (buffer->failed) {
-        return false;
-    }
     size_t needed = buffer->length + more + 1;
-    if (more >= SIZE_MAX / 2 || needed < more) {
-        buffer->failed = true;
-        return false;
-    }
+    bool is_sum = more < SIZE_MAX / 2 && needed >= more;
     needed = needed < FIRST_BYTES ? FIRST_BYTES : needed;
-    buffer->failed = mxp__grow(&buffer->data, &buffer->capacity, needed, 1) != 0;
+    if (buffer->failed || !is_sum || mxp__grow(&buffer->data, &buffer->capacity, needed, 1) != 0) {
+        buffer->failed = true;
+        mxp_atomic_store(&any_failed, true);
+    }
     return !buffer->failed;
 }
 

@@ -26,5 +26,8 @@ void mxp__strbuf_printf(mxp_strbuf *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // The text, "" if empty or failed.
 const char *mxp__strbuf_text(const mxp_strbuf *buffer);
+// Whether any text of this process has lacked memory. What is made of many texts and printed at the
+// end asks this in place of each of them.
+bool mxp__strbuf_any_failed(void);
 
 #endif
