@@ -10,7 +10,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 MXPROF = pathlib.Path(os.environ.get("MXPROF_BUILD", TREE / "build/release")).resolve() / "mxprof"
 FILE = TREE / "tests/fuzz/corpus/analysis/steps_3.mxp"
 
-COMMANDS = {"info": ["info"], "info_json": ["info", "--json"], "memory": ["memory"], "top": ["top"], "at": ["at", "FILE", "1ms"],
+COMMANDS = {"info": ["info"], "info_json": ["info", "--json"], "memory": ["memory"], "top": ["top"], "at": ["at", "FILE", "3ms"],
             "show": ["show", "--step", "1"], "table": ["convert", "--to", "csv", "-o", "-"],
             "stacks": ["convert", "--to", "folded", "-o", "-"]}
 
