@@ -31,9 +31,8 @@ static test_clock read_clock(long long own)
     for (const char *at = getenv("MXPROF_TEST_CLOCK"); at != NULL;) {
         test_clock of = {0};
         long long rank;
-        const int count =
-            sscanf(at, "%lld:%lld:%lld:%lld:%lld:%lld", &rank, &of.shift_ns, &of.skew_ppb,
-                   &of.wander_ppb, &of.period_ns, &of.jump_ns);
+        const int count = sscanf(at, "%lld:%lld:%lld:%lld:%lld:%lld", &rank, &of.shift_ns,
+                                 &of.skew_ppb, &of.wander_ppb, &of.period_ns, &of.jump_ns);
         if (count >= 3 && rank == own) {
             found = of;
         }

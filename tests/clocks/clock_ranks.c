@@ -104,8 +104,8 @@ static void *train(void *argument)
     mxp__os_sleep_us(idle_us);
     jump(mxn_dist_rank(dist));
     for (int round = 0; round < ROUNDS; round++) {
-        assert_int_equal(
-            dist_world_do(dist, MXN_DIST_PUSHPULL, 0, 0, first, out, SIZE, &done), MXP_OK);
+        assert_int_equal(dist_world_do(dist, MXN_DIST_PUSHPULL, 0, 0, first, out, SIZE, &done),
+                         MXP_OK);
         dist_outcome_wait(&done);
         assert_true(dist_outcome_is_good(&done));
     }

@@ -181,8 +181,8 @@ static int add_node(mxp_clock_curve *curve, size_t part, int64_t at_ns)
     return MXP_OK;
 }
 
-// One for each burst, as far as there is room, and one for each message: between nodes the curve is a
-// line, which may pass a message's bound that the middle of the bounds keeps to.
+// One for each burst, as far as there is room, and one for each message: between nodes the curve is
+// a line, which may pass a message's bound that the middle of the bounds keeps to.
 static size_t find_times(const mxp_clock_curve *curve, size_t index, size_t each, int64_t *times)
 {
     const mxp_curve_part *part = &curve->parts[index];
@@ -218,8 +218,8 @@ static int add_nodes(mxp_clock_curve *curve, size_t index, size_t each, int64_t 
     qsort(times, count, sizeof *times, compare_times);
     int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < count; i++) {
-        error = times[i] > from_ns && times[i] < until_ns ? add_node(curve, index, times[i])
-                                                          : MXP_OK;
+        error =
+            times[i] > from_ns && times[i] < until_ns ? add_node(curve, index, times[i]) : MXP_OK;
     }
     mxp__free(times, most * sizeof *times);
     return error;

@@ -249,9 +249,9 @@ static void tight_messages_go_forward_between_exchanges(void **state)
         mxp_cut exchanges[BOTH], messages[MESSAGES];
         mxp_clock_curve curve;
         for (size_t j = 0; j < BOTH; j++) {
-            exchanges[j] = (mxp_cut){(int64_t)j * 100000000,
-                                     -1000 - (int64_t)random_below(&random, 40000),
-                                     1000 + (int64_t)random_below(&random, 40000)};
+            exchanges[j] =
+                (mxp_cut){(int64_t)j * 100000000, -1000 - (int64_t)random_below(&random, 40000),
+                          1000 + (int64_t)random_below(&random, 40000)};
         }
         for (int64_t j = 0; j < MESSAGES; j++) {
             const int64_t late_ns = (int64_t)random_below(&random, 300);
