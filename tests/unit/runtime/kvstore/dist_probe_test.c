@@ -10,6 +10,7 @@
 #include "dist_world.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "runtime/kvstore/clock_cuts.h"
 #include "runtime/kvstore/record_detail.h"
 
 enum { PIECES = 24, PIECE_BYTES = 512 << 10, COUNT = 1000 };
@@ -194,6 +195,40 @@ static void operations_come_after_it_and_are_right(void **state)
     live_events_free(&live);
 }
 
+// No piece is on its way, and none has been, while the clocks' stamps of the start are.
+static void stamps_are_exchanged_before_it(void **state)
+{
+    (void)state;
+    enum { EXCHANGES = 16 };
+    mxn_dist_config config = dist_world_config(true);
+    dist_world world;
+    live_events live;
+    size_t cuts = 0;
+    config.probe_pieces = PIECES;
+    config.exchanges_stamps = true;
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    dist_world_open(&world, 2, 0, &config, 0);
+    mxp__os_sleep_us(20000);  // whatever begins by the time may
+    mxn_clock_cuts_open(world.nodes[1]->clock);
+    const uint64_t until_ns = mxp__os_monotonic_ns() + UINT64_C(20000000000);
+    while (mxn__probe_holds(world.nodes[0]) || mxn__probe_holds(world.nodes[1])) {
+        mxn__dist_turn(world.nodes[1]);
+        mxn_clock_cuts_all(world.nodes[1]->clock, &cuts);
+        if (cuts < EXCHANGES) {
+            assert_true(mxn__probe_is_idle(world.nodes[1]) && mxn__probe_holds(world.nodes[1]));
+        }
+        mxn__dist_turn(world.nodes[0]);
+        if (cuts > 1 && cuts < EXCHANGES) {  // worker 0 has been asked: it knows of them, too
+            assert_true(mxn__probe_is_idle(world.nodes[0]) && mxn__probe_holds(world.nodes[0]));
+        }
+        assert_true(mxp__os_monotonic_ns() < until_ns);
+    }
+    assert_int_equal(cuts, EXCHANGES);
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStore probe"), 2);
+    live_events_free(&live);
+}
+
 // ---- failure -----------------------------------------------------------------------------------
 // Either end dies with pieces on their way: the others fail as they always do, and nothing waits.
 static void a_death_in_it_ends_it(void **state)
@@ -277,6 +312,7 @@ int main(void)
         cmocka_unit_test(each_worker_probes_the_way_to_the_next_process),
         cmocka_unit_test(nobody_probes_without_a_profile_or_without_others),
         cmocka_unit_test(operations_come_after_it_and_are_right),
+        cmocka_unit_test(stamps_are_exchanged_before_it),
         cmocka_unit_test(a_death_in_it_ends_it),
         cmocka_unit_test(a_peer_that_probes_without_end_is_lost),
         cmocka_unit_test(nodes_with_threads_open_probe_and_close),
