@@ -244,6 +244,30 @@ static void owners_that_take_longest_are_named(void **state)
         assert_int_equal(job->found.owner, 0);
         assert_true(fabs(job->found.owner_ns - KEYS * of.owner_ns) <
                     0.1 * KEYS * of.owner_ns + 0.1 * ms);
+        // What they take is not what the ways do: the rate is theirs all the same.
+        for (size_t w = 0; w < of.workers && !of.has_pulls; w++) {
+            assert_true(fabs(job->found.links[w].bytes_per_s.middle - of.bytes_per_s) <
+                        0.02 * of.bytes_per_s);
+        }
+        mxp__bounds_fini(&job->found);
+    }
+    free(job);
+}
+
+static void owners_are_not_blamed_where_workers_wait_longer_for_one_another(void **state)
+{
+    (void)state;
+    uint64_t random = 8;
+    sim_job *job = malloc(sizeof *job);
+    for (int i = 0; i < RUNS / 10; i++) {
+        plan of = draw_plan(&random, i);
+        of.workers = 4;
+        of.spread = 0.3;
+        of.bytes = of.bytes_per_s * 0.1e-3;
+        of.owner_ns = 0.5 * ms;
+        run_job(job, &of, &random);
+        assert_true(job->found.owner_ns > 0.05 * job->found.links[0].step_ns);
+        assert_int_not_equal(job->found.bound, MXP__BOUND_OWNERS);
         mxp__bounds_fini(&job->found);
     }
     free(job);
@@ -338,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_network_that_is_not_full_is_never_named),
         cmocka_unit_test(communication_that_keeps_little_of_a_step_is_not_named),
         cmocka_unit_test(owners_that_take_longest_are_named),
+        cmocka_unit_test(owners_are_not_blamed_where_workers_wait_longer_for_one_another),
         cmocka_unit_test(an_owner_that_adds_all_the_time_is_named),
         cmocka_unit_test(nothing_is_guessed),
         cmocka_unit_test(a_server_whose_own_way_is_full_is_named),
