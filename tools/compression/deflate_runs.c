@@ -81,10 +81,16 @@ void mxp__deflate_end(mxp_deflate_bits *out)
 }
 
 // ---- tokens ------------------------------------------------------------------------------------
+// How many bytes from there on are equal, at most as many as a run has: eight at a time.
 static size_t run_at(const uint8_t *at, const uint8_t *end, uint8_t byte)
 {
     const uint8_t *const most = end - at < RUN_MOST ? end : at + RUN_MOST;
+    const uint64_t equal = byte * UINT64_C(0x0101010101010101);
     const uint8_t *next = at;
+    uint64_t eight = equal;
+    while (most - next >= 8 && (memcpy(&eight, next, 8), eight == equal)) {
+        next += 8;
+    }
     while (next < most && *next == byte) {
         next++;
     }

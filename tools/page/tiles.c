@@ -58,7 +58,7 @@ static void forget_places(mxp_tile_row *row)
 // Of few kinds a search is as fast. Without memory for places it goes on.
 static void note_place(mxp_tile_row *row, size_t place)
 {
-    enum { FEW = 8 };
+    enum { FEW = 2 };
     if (row->place_of == NULL && place == FEW) {
         row->place_of = mxp__alloc(MXP_TILE_PLACES * sizeof *row->place_of);
         for (size_t i = 0; row->place_of != NULL && i < place; i++) {
@@ -89,7 +89,8 @@ static inline int add_share(mxp_tile_row *row, const mxp_tile_share *share)
         i--;
     }
     if (i == row->share_count) {
-        if (mxp__grow(&row->shares, &row->share_capacity, i + 1, sizeof *row->shares) != MXP_OK) {
+        if (i == row->share_capacity &&
+            mxp__grow(&row->shares, &row->share_capacity, i + 1, sizeof *row->shares) != MXP_OK) {
             return mxp__fail_memory(memory_for);
         }
         row->shares[row->share_count++] = *share;

@@ -381,7 +381,12 @@ void mxp__event_operator(const mxp_event *event, mxp_operator_view *view)
 uint32_t mxp__event_variable(const mxp_event *event, uint32_t i)
 {
     assert(mxp__event_is_operator(event) && i < event->value.u64);
-    const uint64_t *words = event->words + 2 * units_of(event->words);
+    return mxp__record_variable(event->words, i);
+}
+
+uint32_t mxp__record_variable(const uint64_t *words, uint32_t i)
+{
+    words += 2 * units_of(words);
     while (i >= variables_in(words)) {
         if (units_of(words) == 0) {
             return 0;  // pages of a file that was shortened since

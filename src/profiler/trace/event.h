@@ -160,6 +160,8 @@ void mxp__event_operator(const mxp_event *event, mxp_operator_view *view);
 uint32_t mxp__decoder_variables(const mxp_decoder *decoder, const uint64_t *words);
 // Variable `i` of variable_count, with MXP_VARIABLE_WRITTEN.
 uint32_t mxp__event_variable(const mxp_event *event, uint32_t i);
+// The same of an operator's record that was decoded before, by its words.
+uint32_t mxp__record_variable(const uint64_t *words, uint32_t i);
 
 // Fields of a wait; its flags (MXP_WAIT_*) are the event's.
 typedef struct mxp_wait_view {

@@ -170,13 +170,16 @@ static int replay_all(const mxp_facts *facts, mxp_remedies *remedies, mxp_causes
 }
 
 // What a cause gains after those above it are mended: `now_ns` are the steps' lengths then, and
-// become those with it. Is it still above the noise?
+// become those with it. The first one's is what was replayed before. Is it still above the noise?
 static int mend_next(const mxp_verdict *verdict, mxp_remedies *remedies, mxp_cause *cause,
-                     double *now_ns, double *lengths_ns)
+                     bool is_first, double *now_ns, double *lengths_ns)
 {
     const size_t steps = verdict->steps;
     int error = mxp__remedies_mend(remedies, cause);
-    if (error == MXP_OK) {
+    for (size_t i = 0; error == MXP_OK && is_first && i < steps; i++) {
+        lengths_ns[i] = now_ns[i] - cause->gains[i];
+    }
+    if (error == MXP_OK && !is_first) {
         error = mxp__remedies_lengths(remedies, lengths_ns);
     }
     for (size_t i = 0; error == MXP_OK && i < steps; i++) {
@@ -204,13 +207,15 @@ static int mend_all(const mxp_facts *facts, mxp_remedies *remedies, mxp_verdict 
     const size_t bytes = facts->count * sizeof(double);
     double *now_ns = mxp__alloc(bytes), *lengths_ns = mxp__alloc(bytes);
     int error = now_ns == NULL || lengths_ns == NULL ? mxp__fail_memory(memory_for) : MXP_OK;
+    bool is_first = true;
     for (size_t i = 0; error == MXP_OK && i < facts->count; i++) {
         now_ns[i] = facts->at[i].wall_ns;
     }
     for (size_t i = 0; error == MXP_OK && i < verdict->causes.count; i++) {
         mxp_cause *cause = &verdict->causes.all[i];
         if (cause->is_told && cause->gain == MXP_GAIN_REPLAY) {
-            error = mend_next(verdict, remedies, cause, now_ns, lengths_ns);
+            error = mend_next(verdict, remedies, cause, is_first, now_ns, lengths_ns);
+            is_first = false;
         }
     }
     mxp__free(now_ns, bytes);

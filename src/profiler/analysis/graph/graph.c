@@ -92,15 +92,6 @@ uint32_t mxp__graph_last_before(const mxp_graph *graph, int64_t ns)
 }
 
 // ---- uses --------------------------------------------------------------------------------------
-// The record as an event: what the decoder made of it when the window was read.
-static mxp_event event_of(const mxp_graph *graph, uint32_t op)
-{
-    const mxp_graph_op *at = &graph->ops[op];
-    return (mxp_event){.kind = at->is_hidden ? MXP_KIND_HIDDEN : MXP_KIND_OPERATOR,
-                       .words = at->words,
-                       .value.u64 = at->use_count};
-}
-
 uint32_t mxp__graph_use_count(const mxp_graph *graph, uint32_t op)
 {
     return graph->ops[op].use_count;
@@ -109,8 +100,7 @@ uint32_t mxp__graph_use_count(const mxp_graph *graph, uint32_t op)
 uint32_t mxp__graph_use(const mxp_graph *graph, uint32_t op, uint32_t i)
 {
     assert(i < graph->ops[op].use_count);
-    const mxp_event event = event_of(graph, op);
-    return mxp__event_variable(&event, i);
+    return mxp__record_variable(graph->ops[op].words, i);
 }
 
 // ---- threads of the program --------------------------------------------------------------------
