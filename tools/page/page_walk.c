@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "page/columns.h"
-#include "profiler/analysis/window/record_times.h"
+#include "profiler/analysis/window/range_reader.h"
 
 typedef struct lane_track {
     uint64_t key;  // lane + 1
@@ -35,10 +35,10 @@ static uint64_t time_of(walk *self, int64_t ns)
     return since_ns < 0 ? 0 : MXP_PAGE_NUMBER_MAX;
 }
 
-static mxp_page_span span_of(walk *self, const mxp_event *event, uint32_t kind)
+static mxp_page_span span_of(walk *self, int64_t from_ns, int64_t to_ns, uint32_t kind)
 {
-    const uint64_t begin_ns = time_of(self, event->begin_ns);
-    const uint64_t end_ns = time_of(self, event->end_ns);
+    const uint64_t begin_ns = time_of(self, from_ns);
+    const uint64_t end_ns = time_of(self, to_ns);
     return (mxp_page_span){.begin_ns = begin_ns, .duration_ns = end_ns - begin_ns, .kind = kind};
 }
 
@@ -92,18 +92,34 @@ static mxp_page_track *lane_of(walk *self, uint32_t lane)
     return found->track;
 }
 
-static int add_span(walk *self, mxp_page_track *track, const mxp_event *event, uint32_t kind,
-                    const mxp_page_operator *op)
+static int add_times(walk *self, mxp_page_track *track, int64_t begin_ns, int64_t end_ns,
+                     uint32_t kind, const mxp_page_operator *op)
 {
     if (track == NULL) {
         return MXP_ENOMEM;
     }
-    const mxp_page_span span = span_of(self, event, kind);
+    const mxp_page_span span = span_of(self, begin_ns, end_ns, kind);
     const int error = mxp__page_kind_count(&self->page->kinds, kind, span.duration_ns);
     return error == MXP_OK ? mxp__blocks_add(&self->page->blocks, track, span, op) : error;
 }
 
+static int add_span(walk *self, mxp_page_track *track, const mxp_event *event, uint32_t kind,
+                    const mxp_page_operator *op)
+{
+    return add_times(self, track, event->begin_ns, event->end_ns, kind, op);
+}
+
 // ---- records -----------------------------------------------------------------------------------
+// Of a span that nests.
+static int take_lean_span(walk *self, uint32_t name, const mxp_span_times *times)
+{
+    uint32_t kind;
+    const int error = mxp__page_kind_of(&self->page->kinds, name, 0, 0, MXP_FORM_SPAN, &kind);
+    return error == MXP_OK ? add_times(self, track_of(self, MXP_TRACK_CALLS), times->begin_ns,
+                                       times->end_ns, kind, NULL)
+                           : error;
+}
+
 static int take_span(walk *self, const mxp_event *event)
 {
     const mxp_range_index *index = &self->of->steps->index;
@@ -283,22 +299,33 @@ static int find_heads(walk *self, const mxp_record_range *range, size_t *count)
     return MXP_OK;
 }
 
+static bool is_plain_call(const walk *self, const mxp_plain_clock *clock, const uint64_t *words,
+                          mxp_span_times *times)
+{
+    const uint32_t name = (uint32_t)words[1];
+    return mxp__is_lean_span_head(words) && name < self->of->source->name_count &&
+           self->of->steps->index.nested[name] && mxp__span_times_at(clock, words, times);
+}
+
 static int walk_range(walk *self, size_t number)
 {
     mxp_source *source = self->of->source;
     mxp_record_range range;
-    mxp_decoder decoder;
+    mxp_range_reader reader;
+    mxp_span_times times;
     mxp_event event;
     size_t count = 0;
     if (source->range(source, number, &range) != 1) {
         return MXP_OK;
     }
     int error = find_heads(self, &range, &count);
-    mxp__decoder_begin(&decoder, source->timebase, &range);
+    mxp__range_reader_begin(&reader, source, &range);
     while (error == MXP_OK && count > 0) {
-        decoder.at = self->heads[--count];
-        if (mxp__decoder_next(&decoder, &event) == 1) {
-            error = take(self, &decoder, &event);
+        const uint64_t *words = self->heads[--count];
+        if (is_plain_call(self, &reader.clock, words, &times)) {
+            error = take_lean_span(self, (uint32_t)words[1], &times);
+        } else if (mxp__range_reader_decode(&reader, words, &event)) {
+            error = take(self, &reader.decoder, &event);
         }
     }
     return error;

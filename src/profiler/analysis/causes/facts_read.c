@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/analysis/causes/facts_parts.h"
+#include "profiler/analysis/window/range_reader.h"
 
 typedef struct reader {
     mxp_facts *facts;
@@ -30,13 +31,13 @@ static size_t index_at(reader *read, int64_t ns)
 
 // Index of the chosen step to which a record belongs: on the steps' thread by the marks, because it
 // may run ahead of what it pushes; else by the windows. facts->count: to none.
-static size_t index_of(reader *read, const mxp_event *event)
+static size_t index_of(reader *read, uint32_t thread, int64_t begin_ns)
 {
     const mxp_facts *facts = read->facts;
-    if (event->thread != facts->steps->thread) {
-        return index_at(read, event->begin_ns);
+    if (thread != facts->steps->thread) {
+        return index_at(read, begin_ns);
     }
-    const uint32_t index = mxp__facts_index_of_mark(facts, event->begin_ns, &read->near_mark);
+    const uint32_t index = mxp__facts_index_of_mark(facts, begin_ns, &read->near_mark);
     return index == UINT32_MAX ? facts->count : index;
 }
 
@@ -66,7 +67,7 @@ static void count_event(mxp_facts *facts, mxp_facts_step *step, const mxp_event 
 static int add_event(reader *read, const mxp_event *event)
 {
     mxp_facts *facts = read->facts;
-    const size_t index = index_of(read, event);
+    const size_t index = index_of(read, event->thread, event->begin_ns);
     if (index < facts->count) {
         count_event(facts, &facts->at[index], event);
     }
@@ -90,11 +91,51 @@ static int add_event(reader *read, const mxp_event *event)
     return MXP_OK;
 }
 
+// Most records: nothing is asked of them but the step that they are in.
+static bool is_counted_span(const reader *read, const mxp_plain_clock *clock, const uint64_t *words,
+                            mxp_span_times *times)
+{
+    const uint32_t name = (uint32_t)words[1];
+    return mxp__is_lean_span_head(words) && name < read->facts->process->name_count &&
+           !read->takes[name] && mxp__span_times_at(clock, words, times);
+}
+
+static void count_span(reader *read, uint32_t thread, const mxp_span_times *times)
+{
+    mxp_facts *facts = read->facts;
+    const size_t index = index_of(read, thread, times->begin_ns);
+    if (index < facts->count) {
+        facts->at[index].records++;
+        facts->records[MXP_KIND_SPAN]++;
+    }
+}
+
+static int read_range(reader *read, const mxp_record_range *range)
+{
+    const uint64_t *at = range->words, *words;
+    mxp_range_reader from;
+    mxp_span_times times;
+    mxp_event event;
+    int error = MXP_OK;
+    mxp__range_reader_begin(&from, read->facts->process, range);
+    while (error == MXP_OK && (words = mxp__next_head(&at, range->end)) != NULL) {
+        if (is_counted_span(read, &from.clock, words, &times)) {
+            count_span(read, range->thread, &times);
+        } else if ((*words & 0xff) == MXP_KIND_VARIABLES) {
+            continue;
+        } else if (!mxp__range_reader_decode(&from, words, &event)) {
+            break;
+        } else if (event.words == words) {  // else the decoder skips it
+            error = add_event(read, &event);
+        }
+    }
+    return error;
+}
+
 static int read_all(reader *read)
 {
     mxp_source *source = read->facts->process;
     mxp_record_range range;
-    mxp_event event;
     int found, error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && (found = source->range(source, i, &range)) != 0; i++) {
         if (found == MXP_EFORMAT) {
@@ -103,11 +144,7 @@ static int read_all(reader *read)
         if (found < 0) {
             return found;
         }
-        mxp_decoder decoder;
-        mxp__decoder_begin(&decoder, source->timebase, &range);
-        while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
-            error = add_event(read, &event);
-        }
+        error = read_range(read, &range);
     }
     return error;
 }

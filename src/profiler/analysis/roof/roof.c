@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/id_map.h"
+#include "profiler/analysis/window/record_times.h"
 
 typedef struct row_place {
     uint64_t key;
@@ -269,15 +270,28 @@ void mxp__roof_sort(mxp_roof *roof)
 }
 
 // ---- the pass ----------------------------------------------------------------------------------
+// A lean span whose times are plain is sound, and nothing that is looked for.
+static bool is_passed_over(const mxp_plain_clock *clock, const uint64_t *words)
+{
+    mxp_span_times times;
+    return mxp__is_lean_span_head(words) && mxp__span_times_at(clock, words, &times);
+}
+
 static int read_range(roof_pass *pass, const mxp_record_range *range)
 {
     mxp_decoder decoder;
     mxp_event event;
     int found, added = MXP_OK;
     mxp__decoder_begin(&decoder, pass->source->timebase, range);
-    while (added == MXP_OK && (found = mxp__decoder_next(&decoder, &event)) == 1) {
-        added = event.kind == MXP_KIND_OPERATOR ? add_operator(pass, &event) : MXP_OK;
-    }
+    mxp_plain_clock clock = mxp__plain_clock_of(&decoder);
+    do {
+        while (range->end - decoder.at >= 2 && is_passed_over(&clock, decoder.at)) {
+            decoder.at += 2;
+        }
+        found = mxp__decoder_next(&decoder, &event);
+        clock = mxp__plain_clock_of(&decoder);
+        added = found == 1 && event.kind == MXP_KIND_OPERATOR ? add_operator(pass, &event) : MXP_OK;
+    } while (added == MXP_OK && found == 1);
     return added != MXP_OK ? added : found;
 }
 
