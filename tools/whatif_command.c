@@ -359,10 +359,20 @@ static void show_in_run(void *context, const mxp_what_if *result, const mxp_step
     print_result(context, result, steps, order, count);
 }
 
+typedef struct best_json {
+    mxp_json *json;
+    mxp_whatif_shown *shown;
+    void *context;
+} best_json;
+
 static void show_as_json(void *context, const mxp_what_if *result, const mxp_steps *steps,
                          const mxp_change_set *const *order, size_t count)
 {
-    mxp__whatif_json(result, steps, order, count, context);
+    const best_json *best = context;
+    mxp__whatif_json(result, steps, order, count, best->json);
+    if (best->shown != NULL) {
+        best->shown(best->context, result, order, count);
+    }
 }
 
 // Of a chosen time, or of a trace without steps: all of it as one step.
@@ -378,13 +388,15 @@ static mxp_steps as_one(const mxp_steps *steps, const mxp_choice *choice)
 }
 
 int mxp__whatif_best_json(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                          uint64_t limit_bytes, mxp_json *json)
+                          uint64_t limit_bytes, mxp_json *json, mxp_whatif_shown *shown,
+                          void *context)
 {
     const mxp_steps looked_at = as_one(steps, choice);
+    best_json best = {.json = json, .shown = shown, .context = context};
     if (steps->operators == 0) {
         return mxp__fail(MXP_ENOTSUP, "%s", no_operators);
     }
-    return try_candidates(process, &looked_at, choice->steps, limit_bytes, show_as_json, json);
+    return try_candidates(process, &looked_at, choice->steps, limit_bytes, show_as_json, &best);
 }
 
 // Of several processes some may have no operators.

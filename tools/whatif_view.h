@@ -23,10 +23,15 @@ int mxp__whatif_candidates_find(mxp_source *process, const mxp_steps *steps, con
                                 uint64_t limit_bytes, mxp_whatif_candidates *candidates);
 void mxp__whatif_candidates_fini(mxp_whatif_candidates *candidates);
 
+// Told of the best changes as they stand in the document.
+typedef void mxp_whatif_shown(void *context, const mxp_what_if *result,
+                              const mxp_change_set *const *order, size_t count);
+
 // Appends what `mxprof whatif --json` prints of a process without changes of the caller's: the best
-// single ones. As mxp__what_if.
+// single ones. `shown` may be null. As mxp__what_if.
 int mxp__whatif_best_json(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
-                          uint64_t limit_bytes, mxp_json *json);
+                          uint64_t limit_bytes, mxp_json *json, mxp_whatif_shown *shown,
+                          void *context);
 
 // `order`: sets in the order in which they are shown, `count` of them.
 void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *order, size_t count,

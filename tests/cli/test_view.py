@@ -300,6 +300,19 @@ def test_numbers_are_those_of_the_other_commands(tmp_path):
     assert head["memory"] is None
 
 
+def test_gains_of_steps_are_those_of_whatif(tmp_path):
+    path = write(tmp_path, steps_trace(scopes=("net:one:", "net:two:")))
+    page = page_of(path)
+    count, columns = page.columns("w")
+    rows = list(zip(page_reader.varints(columns[0], count), page_reader.varints(columns[1], count), page_reader.varints(columns[2], count, signed=True)))
+    predictions = page.head["whatif"]["processes"][0]["predictions"]
+    assert {row[0] for row in rows} == set(range(len(predictions))) and len(predictions) > 1
+    scope, = [i for i, each in enumerate(predictions) if each["changes"] == [{"change": "scope", "of": "net:one", "factor": 0.5}]]
+    process, = json.loads(mxprof("whatif", path, "--json", "--scope", "net:one=0.5").stdout)["processes"]
+    wanted = [(step["step"], int(step["recorded_ns"] - step["predicted_ns"])) for step in process["predictions"][0]["steps"]]
+    assert [(page.head["steps"][place][1], gain) for number, place, gain in rows if number == scope] == wanted and wanted
+
+
 def test_pieces_are_those_of_path(tmp_path):
     path = write(tmp_path, steps_trace())
     page = page_of(path)

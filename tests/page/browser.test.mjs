@@ -178,7 +178,20 @@ for (const name of ['chromium', 'firefox']) {
         await page.press(key);
         await page.rest(120);
         assert.notEqual(await pressed(), before);
-        if (key === 'h') assert.match(await text(page, '#steps-legend'), /with net:conv1 twice as fast, a step takes 20\.0 ms/);
+        if (key === 'h') {
+          await page.until(() => mxprofPage.gains !== null);
+          assert.match(await text(page, '#steps-legend'), /with net:conv1 twice as fast, a step takes 20\.0 ms: the marks are where each would end/);
+          assert.deepEqual(await page.run(() => mxprofPage.head.steps.map(step => mxprofPage.gains.get(step))), [5 * MS, 4 * MS, 6 * MS, 5 * MS]);
+          assert.deepEqual(await page.run(() => { // a mark of the path's colour on each step, as high as it would end
+            const { canvas, top, steps } = mxprofPage.strip, one = new OffscreenCanvas(1, 76).getContext('2d', { willReadFrequently: true }), style = getComputedStyle(document.documentElement).getPropertyValue('--path').trim();
+            return steps.map((step, i) => {
+              one.drawImage(canvas, -Math.round((i + 0.5) * canvas.clientWidth / steps.length), 0, canvas.clientWidth, 76);
+              const y = Math.round(76 - 4 - (step.end - step.begin - mxprofPage.gains.get(step)) / top * (76 - 14 - 4)), data = one.getImageData(0, 0, 1, 76).data;
+              const hex = k => '#' + [...data.slice(4 * k, 4 * k + 3)].map(n => n.toString(16).padStart(2, '0')).join('');
+              return [y, y + 1].some(k => hex(k) === style);
+            });
+          }), [true, true, true, true]);
+        }
         if (key === 'p') assert.equal(await page.run(() => mxprofPage.timeline.path.length.length), 4);
         await page.press(key);
         await page.rest(120);

@@ -96,6 +96,8 @@ def small(**more):
     points = [(MS + 1000, 1, 1, 2), (3 * MS, 1, 3, 1), (21 * MS + 1000, 2, 3, 2), (22 * MS + 1000, 2, 1, 1), (40 * MS, 3, 1, 2)]  # the second ends early, the third nowhere
     sections["f"] = w.pack(len(points), [w.varint(w.differences([p[0] for p in points])), w.varint([launch] * len(points)), *(w.varint([p[i] for p in points]) for i in (1, 2, 3)),
                                          w.varint([0] * len(points))])
+    gains = [(0, i, n * MS) for i, n in enumerate((5, 4, 6, 5))] + [(1, i, MS) for i in (1, 2)]
+    sections["w"] = w.pack(len(gains), [w.varint([g[0] for g in gains]), w.varint([g[1] for g in gains]), w.zigzag([g[2] for g in gains])])
     texts = ["all", "net", "conv1", "forward", "Convolution"]
     sections["i"] = w.pack(5, [w.varint([0, 1, 1, 1, 1]), w.varint([0, 1, 2, 3, 4]), w.varint([0, 0, 0, 1, 1]), w.varint([0, 0, 0, 0, 60 * MS]),
                                w.varint([60 * MS] * 5), w.varint([4, 0, 0, 0, 4])])

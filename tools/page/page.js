@@ -20,6 +20,7 @@ import { lightInPrint, turnTheme, watchTheme } from './palette.js';
 import { pathOf } from './path_data.js';
 import { pathPanel } from './path_panel.js';
 import { droppedWords, profilePanel } from './profile_panel.js';
+import { replayedOf } from './replayed.js';
 import { select, Statistics } from './selection.js';
 import { histogram, selectionPanel } from './selection_panel.js';
 import { medianOf, Strip } from './strip.js';
@@ -55,6 +56,10 @@ export class Page {
     this.step = null;
     /** @type {Chosen | null} */
     this.whatif = null;
+    /** @type {Promise<Map<number, Map<Step, number>>> | undefined} */
+    this.replayed = undefined;
+    /** @type {Map<Step, number> | null} what each step gains by it */
+    this.gains = null;
     this.search = '';
     /** @type {import('./memory_panel.js').Cursor} */
     this.cursor = { at: undefined, moved: () => this.write() };
@@ -239,7 +244,16 @@ export class Page {
   /** @param {Chosen | null} chosen */
   setWhatif(chosen) {
     this.whatif = chosen;
+    this.gains = null;
     this.overlaid();
+    if (chosen && this.head.sizes.has('w')) {
+      this.replayed ??= this.sections.read('w', bytes => replayedOf(bytes, this.head));
+      this.replayed.then(all => {
+        if (this.whatif !== chosen) return;
+        this.gains = all.get(chosen.place) ?? null;
+        this.moved();
+      }, () => {}); // sections said so
+    }
   }
 
   overlaid() {
@@ -289,7 +303,7 @@ export class Page {
   moved() {
     const { timeline, strip, whatif } = this;
     if (strip) {
-      strip.marks = { from: timeline.view.from, to: timeline.view.to, line: whatif && whatif.process === this.process ? { ns: whatif.mean, word: `${whatif.words}, a step takes ${time(whatif.mean, 3)}` } : null };
+      strip.marks = { from: timeline.view.from, to: timeline.view.to, line: whatif && whatif.process === this.process ? { ns: whatif.mean, gains: this.gains, word: `${whatif.words}, a step takes ${time(whatif.mean, 3)}` } : null };
       strip.draw();
     }
     this.write();

@@ -7,7 +7,8 @@ import { time } from './text.js';
 /** @import { Head, Step } from './head.js' */
 /** @import { Palette } from './palette.js' */
 
-/** @typedef {{from: number, to: number, line: {ns: number, word: string} | null}} Marks what the timeline shows; what-if's mean */
+/** @typedef {{from: number, to: number, line: {ns: number, word: string, gains: Map<Step, number> | null} | null}} Marks what the timeline shows; what-if's
+ * mean, and what each step gains by it */
 /** @typedef {{x: number, width: number, step: number}} Bar */
 
 const HEIGHT = 76, TOP = 14, CUT = 4, HEADROOM = 1.25, LABELS = 2;
@@ -120,7 +121,7 @@ export class Strip {
   draw() {
     const { steps, canvas, bars, marks: { line } } = this;
     if (!steps.length) return;
-    const { c, p, width } = groundOf(canvas, HEIGHT), drawn = [width, canvas.width, this.at, line?.ns, line?.word, p.page, p.text].join();
+    const { c, p, width } = groundOf(canvas, HEIGHT), drawn = [width, canvas.width, this.at, line?.ns, line?.word, line?.gains?.size, p.page, p.text].join();
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.drawBars(c, p, width);
@@ -137,9 +138,13 @@ export class Strip {
     let free = -1e9;
     for (const bar of barsOf(steps, width)) free = this.drawBar(c, p, bar, top, scale, free);
     this.drawLine(c, width, median * scale, p.text);
-    if (line) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
+    if (line && !line.gains) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
+    for (const { x, width: room, step } of line?.gains ? barsOf(steps, width) : []) {
+      const gain = line?.gains?.get(steps[step]);
+      if (gain !== undefined) fill(c, p.path, x, HEIGHT - 4 - Math.min(Math.max(0, lengthOf(steps[step]) - gain), top) * scale, Math.max(2, room), 2);
+    }
     this.legend.replaceChildren(h('span', { class: 'minor' }, `height is time${this.hasWork ? ', colour is phase, pale is idle' : ''}; `), `the line is the median, ${time(median, 3)}`,
-      line ? h('b', {}, `; with ${line.word}`) : '');
+      line ? h('b', {}, `; with ${line.word}${line.gains ? ': the marks are where each would end' : ''}`) : '');
   }
 
   /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale

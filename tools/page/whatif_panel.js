@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps would take if one thing were different: the predictions of `mxprof whatif --json`. The chosen one draws its mean
-// over the steps and leaves on the timeline only what it changes.
+// What steps would take if one thing were different: the predictions of `mxprof whatif --json`. The chosen one marks on
+// each step where it would end and leaves on the timeline only what it changes.
 import { button, empty, h } from './dom.js';
 import { changeWords } from './cards.js';
 import { gainRange } from './explain_panel.js';
@@ -11,7 +11,7 @@ import { counted, dotted, name, time } from './text.js';
 /** @import { Head } from './head.js' */
 /** @import { Panel } from './tabs.js' */
 
-/** @typedef {{words: string, mean: number, kinds: Set<number>, process: number}} Chosen kinds: what the change is of */
+/** @typedef {{words: string, mean: number, kinds: Set<number>, process: number, place: number}} Chosen kinds: what the change is of; place: among all predictions */
 
 /** Which kinds a change is of: of a scope all inside it, of a name those with it. @param {Head} head @param {any[]} changes */
 export function changedKinds(head, changes) {
@@ -38,7 +38,8 @@ export function validity(prediction) {
 export function predictionsOf(head) {
   const { processes } = head.whatif ?? { processes: [] }, of = head.path?.document?.processes ?? []; // in the same order
   return processes.flatMap((/** @type {any} */ process, /** @type {number} */ i) => (process.predictions ?? []).map((/** @type {any} */ prediction) => ({
-    prediction, recorded: process.recorded_mean_ns, pid: of[i]?.pid ?? 0, steps: process.steps, chosen: { words: changeWords(prediction.changes), mean: prediction.mean_ns, kinds: changedKinds(head, prediction.changes), process: Math.max(0, head.processes.findIndex(each => each.pid === of[i]?.pid)) } })));
+    prediction, recorded: process.recorded_mean_ns, pid: of[i]?.pid ?? 0, steps: process.steps, chosen: { words: changeWords(prediction.changes), mean: prediction.mean_ns, kinds: changedKinds(head, prediction.changes), process: Math.max(0, head.processes.findIndex(each => each.pid === of[i]?.pid)), place: 0 } })))
+    .map((/** @type {any} */ row, /** @type {number} */ place) => Object.assign(row, { chosen: { ...row.chosen, place } }));
 }
 
 /** @param {Head} head @param {Chosen | null} on @param {(chosen: Chosen | null) => void} choose @returns {Panel} */

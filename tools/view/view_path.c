@@ -17,9 +17,14 @@ enum { PATH_PERCENT = 5 };  // of the page, else only these steps have theirs, t
 // Of longer ones what-if takes a multiple of all else: who wants to know asks it.
 enum { OPERATORS_PREDICTED = 1000000 };
 
+enum { REPLAYED_COLUMNS = 3 };
+
 typedef struct path_maker {
     mxp_view *view;
-    mxp_strbuf columns[COLUMNS];
+    mxp_strbuf columns[COLUMNS], replayed[REPLAYED_COLUMNS];
+    uint64_t replayed_count;
+    uint64_t prediction;  // the first one of the process at hand
+    size_t process;
     mxp_strbuf documents, predictions, steps;
     size_t document_count, prediction_count, step_count;
     uint64_t pieces;
@@ -177,6 +182,28 @@ static int add_document(path_maker *self, size_t process)
     return error;
 }
 
+// What each step gains by each prediction.
+static void put_replayed(void *context, const mxp_what_if *result,
+                         const mxp_change_set *const *order, size_t count)
+{
+    path_maker *self = context;
+    const size_t steps = self->view->report.processes[self->process].steps.count;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t step = 0; step < result->count; step++) {
+            if (result->places[step] < steps) {
+                const int64_t gain_ns = (int64_t)order[i]->gains_ns[step];
+                mxp__column_put(&self->replayed[0], self->prediction + i);
+                mxp__column_put(&self->replayed[1],
+                                mxp__view_step(self->view, self->process, result->places[step]));
+                mxp__column_put(&self->replayed[2],
+                                (uint64_t)gain_ns << 1 ^ (uint64_t)(gain_ns >> 63));
+                self->replayed_count++;
+            }
+        }
+    }
+    self->prediction += count;
+}
+
 static int add_prediction(path_maker *self, size_t process)
 {
     mxp_view *view = self->view;
@@ -189,8 +216,10 @@ static int add_prediction(path_maker *self, size_t process)
             "in a trace of this length it takes longer than all of the page: ask mxprof whatif");
         return MXP_OK;
     }
-    const int error = mxp__whatif_best_json(of->source, &of->steps, &of->choice,
-                                            view->report_wish.memory_bytes, &json);
+    self->process = process;
+    const int error =
+        mxp__whatif_best_json(of->source, &of->steps, &of->choice, view->report_wish.memory_bytes,
+                              &json, put_replayed, self);
     if (error == MXP_OK) {
         mxp__strbuf_puts(&self->predictions, self->prediction_count++ > 0 ? ",\n" : "");
         mxp__strbuf_append(&self->predictions, mxp__strbuf_text(&out), out.length);
@@ -316,6 +345,18 @@ static int end_section(path_maker *self)
     return error;
 }
 
+// Like the path's pieces, they have a part of a limited page.
+static int keep_replayed(path_maker *self)
+{
+    mxp_view *view = self->view;
+    const int error =
+        mxp__view_section(view, "w", self->replayed, REPLAYED_COLUMNS, self->replayed_count);
+    if (error == MXP_OK && is_too_large(view)) {
+        view->section_count--;
+    }
+    return error;
+}
+
 int mxp__view_path(mxp_view *view)
 {
     path_maker self = {.view = view};
@@ -327,6 +368,9 @@ int mxp__view_path(mxp_view *view)
         error = add_process(&self, i);
     }
     error = error == MXP_OK ? end_section(&self) : error;
+    if (error == MXP_OK && self.replayed_count > 0) {
+        error = keep_replayed(&self);
+    }
     if (self.prediction_count > 0) {
         mxp__strbuf_printf(&view->whatif, "{\"processes\": [%s]}",
                            mxp__strbuf_text(&self.predictions));
@@ -336,6 +380,9 @@ int mxp__view_path(mxp_view *view)
     }
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&self.columns[i]);
+    }
+    for (size_t i = 0; i < REPLAYED_COLUMNS; i++) {
+        mxp__strbuf_fini(&self.replayed[i]);
     }
     mxp__strbuf_fini(&self.documents);
     mxp__strbuf_fini(&self.predictions);
