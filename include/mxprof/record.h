@@ -137,10 +137,11 @@ void mxp_span_emit(uint32_t classes, const mxp_span *span);
 void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value);
 void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value);
 void mxp_counter_f64(uint32_t classes, mxp_name name, double value);
-// A mark; `scope` is what it stands for, MXP_INSTANT_*.
+// A mark; `name` has style MXP_STYLE_INSTANT, and `scope` is what it stands for, MXP_INSTANT_*.
 void mxp_instant(uint32_t classes, mxp_name name, int scope);
-// A point of a flow, an arrow from thread to thread: points of one name with one `id` are one flow.
-// `phase` is MXP_FLOW_*.
+// A point of a flow; `name` has style MXP_STYLE_FLOW, and `phase` is MXP_FLOW_*. A flow is an arrow
+// that joins the spans that are open on their threads at its points. Give each an `id` of its own:
+// viewers tell flows by it, some of them whatever the name.
 void mxp_flow(uint32_t classes, mxp_name name, int phase, uint64_t id);
 
 // The scope stack of this thread. Push returns the id of the new scope, whose parent is the current

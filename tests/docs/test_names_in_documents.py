@@ -26,6 +26,19 @@ def commands():
     return re.findall(r"^  (?!mxprof)(\w+) ", help_of(), re.MULTILINE)
 
 
+def test_every_exporter_is_in_the_picture_of_the_design_and_a_format_of_convert():
+    names = re.findall(r"^X\((\w+)\)$", (SOURCE / "src/profiler/export/exporters.def").read_text(encoding="utf-8"), re.MULTILINE)
+    picture = re.search(r"exporters: (.*?)  ", (SOURCE / "DESIGN.md").read_text(encoding="utf-8"))[1].lower()
+    offered = re.findall(r"^      (\w+) +\.", help_of("convert"), re.MULTILINE)
+    assert len(names) >= 5 and set(names) <= set(offered)
+    assert [name for name in names if name not in picture] == []
+
+
+def test_no_help_names_a_place_of_the_source_tree():
+    told = [(name, found) for name in commands() for found in re.findall(r"\b(?:build|tests|src|docs)/\S*", help_of(name))]
+    assert told == []
+
+
 def code_in(page):
     return re.findall(r"(?<!`)`([^`\n]+)`(?!`)", typed.BOX.sub("", PAGES[page]))
 
