@@ -5,6 +5,7 @@
 
 #include "explain_ranks.h"
 #include "explain_view.h"
+#include "profiler/analysis/window/choice.h"
 #include "text/figure.h"
 #include "text/label.h"
 
@@ -80,9 +81,8 @@ static void put_head(const mxp_explain_view *view, const mxp_explained *of,
     put_processes(view, of, out);
     if (!of->is_marked) {
         mxp__put_duration(screen, of->verdict.mean_ns, out);
-        mxp__strbuf_puts(out, " as one window, for no steps are marked: mark steps with "
-                              "profiler.step(),\nin C and C++ with mxp_step(). Without them no "
-                              "cause is told.\n");
+        mxp__strbuf_puts(out, " as one window, for no steps are marked.\n" MXP_STEPS_ARE_MARKED_BY
+                              ". Without them no cause\nis told.\n");
         return;
     }
     if (of->verdict.is_noisy) {

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "coverage.h"
 #include "memory_shown.h"
+#include "profiler/analysis/window/choice.h"
 #include "profiler/trace/merge.h"
 #include "selection.h"
 #include "summary.h"
@@ -280,14 +281,12 @@ static const char *unknown_of(const mxp_memory_shown *view)
     }
     if (view->what == MXP_MEMORY_GROWTH && view->steps.count < MXP__LEAK_STEPS_MIN) {
         return view->steps.count == 0
-                   ? "growth needs steps, and none are marked: mark steps with profiler.step(), in "
-                     "C "
-                     "with mxp_step()"
+                   ? "growth needs steps, and none are marked: " MXP_STEPS_ARE_MARKED_BY
                    : "growth is told over 20 steps or more, and the trace has fewer";
     }
     if (view->what == MXP_MEMORY_FRESH && view->steps.count == 0) {
-        return "blocks from the system are told by step, and none are marked: mark steps with "
-               "profiler.step(), in C with mxp_step()";
+        return "blocks from the system are told by step, and none are "
+               "marked: " MXP_STEPS_ARE_MARKED_BY;
     }
     return NULL;
 }

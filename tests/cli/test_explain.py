@@ -133,7 +133,7 @@ def test_without_steps_no_cause_is_told(tmp_path):
     thread = trace.thread("main")
     trace.span(thread, trace.name("work", "app", "span"), 0, 5 * MS)
     text = run("explain", write(trace, tmp_path / "a.mxp"), code=3).stdout
-    assert "mark steps with profiler.step(), in C and C++ with mxp_step()" in " ".join(text.split())
+    assert "no steps are marked. mxp_step() marks them, in Python mxnet.profiler.step()." in " ".join(text.split())
     assert not re.search(r"^1 ", text, re.MULTILINE)
 
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "diff/diff.h"
 #include "profiler/analysis/statistics/sample.h"
+#include "profiler/analysis/window/choice.h"
 #include "text/figure.h"
 #include "text/label.h"
 #include "text/text_table.h"
@@ -199,8 +200,9 @@ static void put_notes(const mxp_screen *screen, const mxp_diff *diff, mxp_strbuf
 {
     const mxp_compared_run *first = &diff->comparison.sides[MXP__BEFORE].runs[0];
     if (!first->has_steps) {
-        mxp__strbuf_puts(out, "No steps are marked: whole recordings are compared. "
-                              "profiler.step() marks them.\n");
+        mxp__strbuf_puts(
+            out,
+            "No steps are marked: whole recordings are compared. " MXP_STEPS_ARE_MARKED_BY ".\n");
     }
     const run_notes notes = notes_of(diff);
     put_note(notes.marred, "step is left out: records were lost in it, or there is a pause.",

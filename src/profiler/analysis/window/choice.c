@@ -145,8 +145,8 @@ int mxp__choice_make(const mxp_steps *steps, const mxp_choice_wish *wish, mxp_ch
     if (!wants_time && steps->count > 0) {
         error = choose_steps(choice, wish);
     } else if (!wants_time && wish->steps != MXP_STEPS_USUAL) {
-        error = mxp__fail(MXP_ENOTSUP, "no steps are marked in it; mark them with profiler.step(), "
-                                       "or choose a time with --from and --until");
+        error = mxp__fail(MXP_ENOTSUP, "no steps are marked in it: " MXP_STEPS_ARE_MARKED_BY
+                                       "; or choose a time with --from and --until");
     } else {
         error = choose_time(choice, wish);
     }

@@ -5,6 +5,10 @@
 
 #include "profiler/analysis/window/steps.h"
 
+// For messages about a trace without steps. Python's has its package's name: torch.profiler has a
+// step() of its own, which marks nothing here.
+#define MXP_STEPS_ARE_MARKED_BY "mxp_step() marks them, in Python mxnet.profiler.step()"
+
 typedef enum mxp_steps_wish {
     MXP_STEPS_USUAL,  // plain ones (mxp__step_is_plain); without any, all; without steps, all time
     MXP_STEPS_RANGE,  // by their numbers
