@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof memory: who held the memory at its peak, or at another moment; what grows from step to
 // step; what comes from the system; what lies there unused.
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <mxprof/error.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base/fail.h"
 #include "command.h"
 #include "coverage.h"
+#include "memory_choice.h"
 #include "memory_shown.h"
 #include "profiler/analysis/window/choice.h"
 #include "profiler/trace/merge.h"
@@ -61,12 +61,6 @@ static const char help[] =
 
 enum { DEFAULT_TOP = 10 };
 
-typedef struct memory_options {
-    const char *at;
-    int growth, fresh, later, by, json;
-    mxp_selection selection;
-} memory_options;
-
 // ---- moments -----------------------------------------------------------------------------------
 const mxp_step_window *mxp__memory_step_at(const mxp_memory_shown *view, int64_t ns)
 {
@@ -90,72 +84,6 @@ bool mxp__memory_uses_known(const mxp_memory_shown *view, const mxp_memory_devic
 {
     return view->lost == 0 && device->gaps == 0 && device->resets == 0 && device->peak.is_known &&
            view->whole_from_ns == INT64_MIN;
-}
-
-static int choose_moment(const mxp_command *self, const memory_options *options,
-                         mxp_memory_shown *view)
-{
-    int64_t ns;
-    view->at_ns = INT64_MAX;
-    if (options->at == NULL || strcmp(options->at, "peak") == 0) {
-        view->moment = MXP__MOMENT_PEAK;
-    } else if (strcmp(options->at, "end") == 0) {
-        view->moment = MXP__MOMENT_NOW;
-    } else if (mxp__duration_parse(options->at + (options->at[0] == '-'), &ns)) {
-        view->moment = MXP__MOMENT_TIME;
-        view->at_ns = options->at[0] == '-' ? view->steps.last_ns - ns : ns;
-        if (view->at_ns < view->steps.first_ns || view->at_ns > view->steps.last_ns) {
-            return mxp__usage_error(self, "--at %s: the trace goes from %.6f s to %.6f s",
-                                    options->at, (double)view->steps.first_ns / 1e9,
-                                    (double)view->steps.last_ns / 1e9);
-        }
-    } else {
-        return mxp__usage_error(
-            self, "--at takes 'peak', 'end' or a time such as 1.5s or 20ms, and not '%s'",
-            options->at);
-    }
-    return -1;
-}
-
-// The part of the recording in which the peak is looked for: from the first to the last chosen
-// step.
-static int choose_window(const mxp_command *self, const memory_options *options,
-                         mxp_memory_shown *view)
-{
-    const mxp_selection *selection = &options->selection;
-    mxp_choice choice;
-    view->from_ns = INT64_MIN;
-    view->until_ns = INT64_MAX;
-    if (selection->step == NULL && selection->from == NULL && selection->until == NULL) {
-        return -1;
-    }
-    int code = mxp__selection_window(self, selection, &view->steps, &choice);
-    if (code >= 0) {
-        return code;
-    }
-    if (choice.steps == NULL) {
-        view->from_ns = choice.from_ns;
-        view->until_ns = choice.until_ns;
-    }
-    for (size_t i = view->steps.count; choice.steps != NULL && i-- > 0;) {
-        if (choice.steps[i]) {
-            const mxp_step_window *step = &view->steps.all[i];
-            view->until_ns = view->until_ns == INT64_MAX ? step->end_ns : view->until_ns;
-            view->from_ns = step->begin_ns;
-        }
-    }
-    mxp__choice_fini(&choice);
-    return -1;
-}
-
-// -1, or the exit code after an error line.
-static int choose(const mxp_command *self, const memory_options *options, mxp_memory_shown *view)
-{
-    int code = choose_moment(self, options, view);
-    code = code < 0 ? choose_window(self, options, view) : code;
-    mxp_selection scopes = options->selection;
-    scopes.filter.counts[MXP_FILTER_NAME] = 0;  // arrays are not among a filter's names
-    return code < 0 ? mxp__selection_filter(self, &scopes, view->source, &view->filter) : code;
 }
 
 // ---- a process ---------------------------------------------------------------------------------
@@ -208,69 +136,6 @@ static int make_memory(const mxp_command *self, mxp_input *input, mxp_memory_sho
     return error;
 }
 
-// ---- arrays ------------------------------------------------------------------------------------
-static int no_array(const mxp_command *self, const mxp_memory_shown *view, const char *glob)
-{
-    enum { NAMED = 5 };
-    const char *names[MXP__OWNERS_MAX + 1] = {NULL};
-    mxp_strbuf list = {0};
-    size_t count = 0;
-    const mxp_memory_owners *owners = &view->memory.devices[0]->owners;
-    for (uint32_t i = MXP__OWNER_FIRST; i < owners->count; i++) {
-        names[count++] = view->source->name(view->source, owners->owners[i].name).text;
-        if (count <= NAMED) {
-            mxp__strbuf_printf(&list, "%s'%s'", count == 1 ? "" : ", ", names[count - 1]);
-        }
-    }
-    const char *closest = mxp__closest(glob, names);
-    int code = closest != NULL
-                   ? mxp__usage_error(self, "no array fits '%s'; did you mean '%s'?", glob, closest)
-                   : mxp__usage_error(self, "no array fits '%s'; some that there are: %s", glob,
-                                      mxp__strbuf_text(&list));
-    mxp__strbuf_fini(&list);
-    return code;
-}
-
-// Marks the arrays of one glob. False: there are none.
-static bool mark_arrays(mxp_memory_shown *view, const char *glob)
-{
-    bool *chosen = view->filter.chosen[MXP_FILTER_NAME], found = false;
-    for (size_t i = 0; i < view->memory.count; i++) {
-        const mxp_memory_owners *owners = &view->memory.devices[i]->owners;
-        for (uint32_t k = MXP__OWNER_FIRST; k < owners->count; k++) {
-            uint32_t id = owners->owners[k].name;
-            if (id < view->source->name_count &&
-                fnmatch(glob, view->source->name(view->source, id).text, 0) == 0) {
-                chosen[id] = found = true;
-            }
-        }
-    }
-    return found;
-}
-
-// -1, or the exit code after an error line.
-static int choose_arrays(const mxp_command *self, const memory_options *options,
-                         mxp_memory_shown *view)
-{
-    const mxp_option_list *globs = &options->selection.names;
-    if (globs->count == 0 || view->memory.count == 0) {
-        return -1;
-    }
-    bool *chosen = mxp__alloc(view->source->name_count * sizeof *chosen);
-    if (chosen == NULL) {
-        mxp__fail_memory("the names of arrays");
-        return mxp__command_failed(self);
-    }
-    view->filter.chosen[MXP_FILTER_NAME] = chosen;
-    view->filter.sizes[MXP_FILTER_NAME] = view->source->name_count;
-    for (size_t i = 0; i < globs->count; i++) {
-        if (!mark_arrays(view, globs->words[i])) {
-            return no_array(self, view, globs->words[i]);
-        }
-    }
-    return -1;
-}
-
 // ---- answers -----------------------------------------------------------------------------------
 // What cannot be answered of a process, or null.
 static const char *unknown_of(const mxp_memory_shown *view)
@@ -291,14 +156,15 @@ static const char *unknown_of(const mxp_memory_shown *view)
     return NULL;
 }
 
-static int show_process(const mxp_command *self, mxp_input *input, const memory_options *options,
-                        mxp_memory_shown *view, mxp_strbuf *out, int *code)
+static int show_process(const mxp_command *self, mxp_input *input,
+                        const mxp_memory_options *options, mxp_memory_shown *view, mxp_strbuf *out,
+                        int *code)
 {
     int error = mxp__steps_find(view->source, &view->steps);
     if (error != MXP_OK) {
         return error;
     }
-    int wrong = choose(self, options, view);
+    int wrong = mxp__memory_choose(self, options, view);
     if (wrong >= 0) {
         *code = wrong;
         return MXP_OK;
@@ -311,7 +177,7 @@ static int show_process(const mxp_command *self, mxp_input *input, const memory_
     if (error != MXP_OK) {
         return error;
     }
-    wrong = choose_arrays(self, options, view);
+    wrong = mxp__memory_choose_arrays(self, options, view);
     if (wrong >= 0) {
         *code = wrong;
         return MXP_OK;
@@ -340,7 +206,7 @@ static void view_fini(mxp_memory_shown *view)
 int mxp__memory_document(const mxp_command *command, mxp_input *input, mxp_source *process,
                          mxp_strbuf *out, bool *is_known)
 {
-    const memory_options options = {.json = true, .selection = {.top_count = DEFAULT_TOP}};
+    const mxp_memory_options options = {.json = true, .selection = {.top_count = DEFAULT_TOP}};
     mxp_memory_shown view = {
         .source = process, .top = DEFAULT_TOP, .is_several = input->source->process_count > 1};
     int code = MXP_EXIT_FINE;
@@ -350,8 +216,8 @@ int mxp__memory_document(const mxp_command *command, mxp_input *input, mxp_sourc
     return error;
 }
 
-static int show_processes(const mxp_command *self, mxp_input *input, const memory_options *options,
-                          mxp_strbuf *out, int *code)
+static int show_processes(const mxp_command *self, mxp_input *input,
+                          const mxp_memory_options *options, mxp_strbuf *out, int *code)
 {
     int error = MXP_OK;
     mxp_screen screen;
@@ -379,7 +245,7 @@ static int show_processes(const mxp_command *self, mxp_input *input, const memor
     return error;
 }
 
-static int show_file(const mxp_command *self, const char *file, const memory_options *options)
+static int show_file(const mxp_command *self, const char *file, const mxp_memory_options *options)
 {
     mxp_input input;
     mxp_strbuf out = {0};
@@ -406,7 +272,7 @@ static int run(const mxp_command *self, int count, char **arguments)
                                            [MXP_MEMORY_BY_CATEGORY] = "category",
                                            [MXP_MEMORY_BY_OWNER] = "owner",
                                            NULL};
-    memory_options chosen = {.selection = {.top_count = DEFAULT_TOP}};
+    mxp_memory_options chosen = {.selection = {.top_count = DEFAULT_TOP}};
     const mxp_option options[] = {
         {.name = "--at", .text = &chosen.at},
         {.name = "--growth", .number = &chosen.growth},
