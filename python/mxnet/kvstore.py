@@ -9,7 +9,7 @@ from . import ndarray as nd
 from . import optimizer as opt
 from . import profiler
 from ._array import BaseArray
-from .base import _LIB, KVStoreHandle, MXNetError, c_handle_array, c_str, check_call, mx_uint
+from .base import _LIB, KVStoreHandle, MXNetError, c_handle_array, c_str, c_str_array, check_call, mx_uint
 from .kvstore_server import KVStoreServer, is_worker, pickled
 from .optimizer.text import NoText, change_text
 
@@ -61,6 +61,7 @@ class KVStore:
         self.handle = handle
         self._updater: Optional[Callable[[Any, Any, Any], None]] = None
         self._c_updaters: Any = ()
+        self._is_compressed = False  # what is pushed
         self._error: Optional[BaseException] = None
 
     def __del__(self) -> None:
@@ -109,6 +110,14 @@ class KVStore:
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """A push of the values and a pull to `out`; without it, to the values."""
         self._call_both("MXKVStorePushPull", key, value, value if out is None else out, priority)
+
+    def _push_and_pull(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """What `pushpull` does, also where it is an error."""
+        if self._is_compressed:
+            self.push(key, value, priority)
+            self.pull(key, out, priority)
+        else:
+            self.pushpull(key, value, out, priority)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """An init with the values and a pull to `out`."""
@@ -237,8 +246,15 @@ class DistKVStore(KVStore):
         self._send_command_to_servers(_LOAD_STATES, fname)
 
     def set_gradient_compression(self, compression_params: Dict[str, Any]) -> None:
-        """An error: gradients are not compressed yet."""
-        raise MXNetError("Gradient compression is not there yet: gradients are sent as they are")
+        """Compresses what is pushed from now on: {'type': '2bit', 'threshold': t}, of which t is 0.5 unless it is
+        given. All workers call it before the first push, with the same threshold; it returns when all have. Of a
+        gradient t, 0 or -t is sent for each value, and the rest is added to the next one. `pushpull`, and types
+        other than float32, are errors then."""
+        check_call(_LIB.MXKVStoreSetGradientCompression(
+            self.handle, mx_uint(len(compression_params)), c_str_array(map(str, compression_params)),
+            c_str_array(map(str, compression_params.values()))))
+        self._is_compressed = True
+
 
 
 KVStoreBase = KVStore

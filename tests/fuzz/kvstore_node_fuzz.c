@@ -58,6 +58,18 @@ static void hear_lost(void *context, uint32_t peer, const char *text)
     (void)text;
 }
 
+// Words of a push that are as long as the pieces' or not: of 40, 1040 and 160 values.
+static void draw_words(input *in, mxn_wire *header)
+{
+    static const uint32_t lengths[] = {12, 260, 40, 0, 4, 256, 4160, 264};
+    static const uint32_t thresholds[] = {0x3f000000, 0x3f000000, 0x7f7fffff, 0x7f800000};
+    const uint32_t drawn = draw(in);
+    header->kind = drawn % 4 == 0 ? header->kind : MXN_WIRE_PUSH;
+    header->flags |= MXN_WIRE_COMPRESSED;
+    header->bytes = lengths[drawn / 4 % 8];
+    header->last = thresholds[drawn / 32 % 4];
+}
+
 // Most fields are what they should be, so that it comes further than the first check.
 static mxn_wire draw_header(input *in)
 {
@@ -72,8 +84,12 @@ static mxn_wire draw_header(input *in)
     header.store = draw(in) % 8 == 0;
     header.flags = (uint16_t)(draw(in) & (MXN_WIRE_LAST | MXN_WIRE_ERROR | MXN_WIRE_RECORDED |
                                           MXN_WIRE_ASKED | MXN_WIRE_ASYNC));
-    header.flags |= (uint16_t)(draw(in) % 4 * MXN_WIRE_LOCAL);  // and SUMMED
+    const uint32_t more = draw(in);
+    header.flags |= (uint16_t)(more % 4 * MXN_WIRE_LOCAL);  // and SUMMED
     header.last = draw(in) % 4;
+    if ((more & 24) == 8) {
+        draw_words(in, &header);
+    }
     if ((header.flags & MXN_WIRE_LOCAL) != 0) {
         header.slot = MXN_WIRE_SLOTS_MAX - 1 - header.slot;
     }
@@ -102,6 +118,9 @@ static void send_any(input *in, uint32_t n)
     mxn_wire header = draw_header(in), read;
     if (header.kind == MXN_WIRE_BUCKET || header.kind == MXN_WIRE_REPLIES) {
         draw_parts(in, &header);
+    }
+    if (header.kind == MXN_WIRE_BARRIER && (header.flags & MXN_WIRE_COMPRESSED) != 0) {
+        header.bytes = 0;
     }
     const uint32_t bytes = mxn__wire_body_bytes(&header);
     const uint32_t peer = draw(in) % 2 == 0 ? SERVER : HONEST;

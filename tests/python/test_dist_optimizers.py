@@ -223,8 +223,6 @@ def test_states_of_parts_are_put_together(servers, tmp_path):
     ("store._change_optimizer(wd=float('nan'))", "numbers must be finite"),
     ("store.load_optimizer_states('nothing')", "nothing"),
     ("store._set_updater(lambda key, received, stored: None)", "run on its servers"),
-    ("store.set_gradient_compression({'type': '2bit'})", "not there yet"),
-    ("store._send_command_to_servers(4, '')", "owner 0: gradients are not compressed yet"),
 ])
 def test_what_is_wrong_is_the_callers_error(body, message, tmp_path):
     done = run_python(STATES.format(name="adam", body=f"try:\n    {body}\nexcept (mx.MXNetError, AttributeError) as e:\n"

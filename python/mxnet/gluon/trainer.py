@@ -28,7 +28,8 @@ class Trainer:
     Gradients of several devices are summed in a store: `kvstore` is 'device', 'local' or one of
     `mx.kv.create`; None sums nothing. With a name one device needs no store. `update_on_kvstore`: the store
     applies the optimizer, once for all devices; without it, each device does. None: the store does, unless
-    MXNET_UPDATE_ON_KVSTORE is 0 or there is none."""
+    MXNET_UPDATE_ON_KVSTORE is 0 or there is none. `compression_params`: of the gradients that a store sends, as
+    of `KVStore.set_gradient_compression`."""
 
     def __init__(self, params: Union[ParameterDict, Dict[str, Parameter], Sequence[Parameter]],
                  optimizer: Union[str, opt.Optimizer], optimizer_params: Optional[Dict[str, Any]] = None,
@@ -37,10 +38,9 @@ class Trainer:
         is_known = kvstore is None or isinstance(kvstore, kv.KVStore) or (
             isinstance(kvstore, str) and (kvstore.lower().startswith(("device", "local"))
                                           or "dist" in kvstore.lower()))
-        if not is_known or compression_params is not None:
-            raise ValueError(f"Trainer: kvstore {kvstore!r} with compression {compression_params!r}: "
-                             "valid are 'device', 'local', 'dist_sync', 'dist_device_sync', 'dist_async', a "
-                             "KVStore and None, without compression")
+        if not is_known:
+            raise ValueError(f"Trainer: kvstore {kvstore!r}: valid are 'device', 'local', 'dist_sync', "
+                             "'dist_device_sync', 'dist_async', a KVStore and None")
         if kvstore is None and update_on_kvstore:
             raise ValueError("Trainer: update_on_kvstore=True, and kvstore is None: there is no store")
         values: Any = params.values() if isinstance(params, dict) else params
@@ -54,6 +54,7 @@ class Trainer:
         self._scale = self._optimizer.rescale_grad
         self._states: List[Optional[Dict[Context, Any]]] = [None] * len(self._params)
         self._store_asked, self._update_asked = kvstore, update_on_kvstore
+        self._compression = compression_params
         self._has_store = False  # whether what follows is decided
         self._kvstore: Any = None  # a kv.KVStore, once one is needed
         self._update_on_kvstore: Optional[bool] = None
@@ -95,6 +96,8 @@ class Trainer:
         if store is not None:
             self._update_on_kvstore = self._updates_on(store)
             is_dist = isinstance(store, kv.DistKVStore)
+            if self._compression:
+                store.set_gradient_compression(self._compression)
             if self._update_on_kvstore and is_dist:  # before any worker can push: init waits for all
                 store.set_optimizer(self._optimizer)
                 self._sent_scale = self._optimizer.rescale_grad
@@ -143,7 +146,8 @@ class Trainer:
     def _allreduce_grads(self) -> None:
         for index, parameter in enumerate(self._params):
             if self._kvstore is not None and parameter.grad_req != "null":
-                self._kvstore.pushpull(index, parameter.list_grad(), priority=-index)
+                gradients = parameter.list_grad()
+                self._kvstore._push_and_pull(index, gradients, gradients, priority=-index)
 
     def _update_by_store(self) -> None:
         self._optimizer.use_copy(0)
@@ -157,7 +161,7 @@ class Trainer:
             if self._is_on_servers:
                 self._optimizer._update_count(index)  # as servers do: a schedule tells its rate by it
             with profiler.scope(parameter.scope, append_mode=False):
-                self._kvstore.pushpull(index, parameter.list_grad(), out=values, priority=-index)
+                self._kvstore._push_and_pull(index, parameter.list_grad(), values, priority=-index)
             for value in values:
                 value._fresh_grad = False
 

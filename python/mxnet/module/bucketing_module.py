@@ -19,10 +19,11 @@ class BucketingModule(BaseModule):
                  context: Any = None, work_load_list: Any = None, fixed_param_names: Any = None, state_names: Any = None,
                  group2ctxs: Any = None, compression_params: Any = None) -> None:
         super().__init__(logger)
-        del work_load_list, state_names, group2ctxs, compression_params
+        del work_load_list, state_names, group2ctxs
         assert default_bucket_key is not None, "default_bucket_key must be given"
         self._sym_gen, self._default_key = sym_gen, default_bucket_key
-        self._settings = {"context": context, "fixed_param_names": fixed_param_names}
+        self._settings = {"context": context, "fixed_param_names": fixed_param_names,
+                          "compression_params": compression_params}
         self._buckets: Dict[Any, Module] = {}
         self._key = default_bucket_key
         self._binding: Dict[str, Any] = {}

@@ -48,6 +48,7 @@ class Module(BaseModule):
     data_names, label_names : variables of `symbol` that batches give; those of the symbol that are neither are learned
     context : a device, or several, among which each batch is divided
     fixed_param_names : parameters that are not learned
+    compression_params : of the gradients that a store sends, as of `KVStore.set_gradient_compression`
     """
 
     def __init__(self, symbol: Any, data_names: Sequence[str] = ("data",), label_names: Optional[Sequence[str]] = ("softmax_label",),
@@ -55,7 +56,8 @@ class Module(BaseModule):
                  fixed_param_names: Optional[Sequence[str]] = None, state_names: Any = None, group2ctxs: Any = None,
                  compression_params: Any = None) -> None:
         super().__init__(logger)
-        del work_load_list, state_names, group2ctxs, compression_params
+        del work_load_list, state_names, group2ctxs
+        self._compression = compression_params
         arguments = symbol.list_arguments()
         for name in as_list(data_names):
             if name not in arguments:
@@ -275,6 +277,8 @@ class Module(BaseModule):
         self._kvstore = self._store(kvstore)
         self._update_on_kvstore = self._kvstore is not None
         is_dist = isinstance(self._kvstore, kv.DistKVStore)
+        if self._kvstore is not None and self._compression:
+            self._kvstore.set_gradient_compression(self._compression)
         if isinstance(optimizer, str):
             batch = self._batch_size() * (self._kvstore.num_workers if is_dist and "_async" not in self._kvstore.type
                                           else 1)

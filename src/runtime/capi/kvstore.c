@@ -4,6 +4,7 @@
 
 #include <mxnet/c_api.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/capi/api_call.h"
 #include "runtime/capi/kvstore_handle.h"
@@ -84,21 +85,39 @@ int MXKVStoreHasServers(KVStoreHandle handle, int *ret)
 }
 
 // ---- groups of processes -----------------------------------------------------------------------
+// Other keys are left alone, as in MXNet.
+static int read_compression(uint32_t count, const char **keys, const char **values,
+                            const char **type, float *threshold)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(keys[i], "type") == 0) {
+            *type = values[i];
+        } else if (strcmp(keys[i], "threshold") == 0) {
+            char *end = NULL;
+            *threshold = strtof(values[i], &end);
+            if (end == values[i] || *end != '\0') {
+                return mxp__fail(MXP_EVALUE,
+                                 "Invalid Parameter format for threshold expect float but "
+                                 "value='%.40s'",
+                                 values[i]);
+            }
+        }
+    }
+    return MXP_OK;
+}
+
 int MXKVStoreSetGradientCompression(KVStoreHandle handle, uint32_t num_params, const char **keys,
                                     const char **vals)
 {
     MXN_API_CALL();
-    (void)num_params;
-    (void)keys;
-    (void)vals;
     mxn_kvstore *store = NULL;
+    const char *type = NULL;
+    float threshold = 0.5f;
     int error = mxn__kvstore_get(handle, &store);
-    if (error == MXP_OK) {
-        error = mxp__fail(MXP_ENOTSUP,
-                          "Gradient compression is not supported for this type of kvstore: '%s' "
-                          "sends what it is given",
-                          mxn_kvstore_type(store));
-    }
+    error = error == MXP_OK ? mxn__check_texts(num_params, keys, "keys") : error;
+    error = error == MXP_OK ? mxn__check_texts(num_params, vals, "vals") : error;
+    error = error == MXP_OK ? read_compression(num_params, keys, vals, &type, &threshold) : error;
+    error = error == MXP_OK ? mxn_kvstore_set_compression(store, type, threshold) : error;
     return mxn__api_end(&call, error);
 }
 

@@ -146,7 +146,10 @@ enum {
     MXN_DIST_PULL,
     MXN_DIST_PUSHPULL,
     MXN_DIST_BARRIER,  // of all workers
-    MXN_DIST_COMMAND  // worker 0 alone, to every server (owner); done when all have answered
+    MXN_DIST_COMMAND,  // worker 0 alone, to every server (owner); done when all have answered
+    // All workers agree on `threshold`: from then on pushes of this store are compressed. Before
+    // the first push; who differs, or has pushed, is told to all.
+    MXN_DIST_COMPRESSION
 };
 
 // Called once, by the communication thread; or by the thread of mxn_dist_close or mxn_dist_fail
@@ -160,7 +163,10 @@ typedef struct mxn_dist_operation {
     uint16_t store;
     uint32_t key;  // INIT: the number of inits before it in this store. COMMAND: its number
     int32_t priority;  // larger first, between keys; of one key operations keep their order
-    const void *in;  // INIT, PUSH, PUSHPULL: the value; COMMAND: its body
+    float threshold;  // COMPRESSION: finite and above 0
+    // INIT, PUSH, PUSHPULL: the value; of a compressed PUSH what mxn_dist_compress made; COMMAND:
+    // its body
+    const void *in;
     void *out;  // PULL, PUSHPULL; may be the address of `in`
     uint64_t bytes;  // of `in` and `out`; checked
     int dtype;  // checked
@@ -176,8 +182,19 @@ typedef struct mxn_dist_operation {
 // in the order of their submissions; barriers and inits in that order, too. A barrier does not wait
 // for the caller's other operations: whoever needs that submits it when they are done. MXP_EINVAL:
 // unknown key (`key x doesn't exist. Did you init?`), bytes or type that differ from those of the
-// init, a command on another worker than 0. MXP_ESTATE: closed, failed.
+// init, a command on another worker than 0. MXP_ESTATE: closed, failed. MXP_ENOTSUP: of a
+// compressed store pushes of other types than float32, pushpull; compression with two levels.
 int mxn_dist_submit(mxn_dist *dist, const mxn_dist_operation *operation);
+
+// ---- compression -------------------------------------------------------------------------------
+// What a compressed push of a key carries: the words (two_bit.h) of its pieces, one after another;
+// each piece begins a word. The key is there, of float32. `residual` is what earlier pushes have
+// left, as many values as the key has. Any thread; nothing here is shared.
+uint64_t mxn_dist_compressed_bytes(mxn_dist *dist, uint16_t store, uint32_t key);
+void mxn_dist_compress(mxn_dist *dist, uint16_t store, uint32_t key, float threshold,
+                       const float *gradient, float *residual, void *words);
+// The threshold that the workers have agreed on; 0: pushes of this store are not compressed.
+float mxn_dist_threshold(mxn_dist *dist, uint16_t store);
 
 // Ends an update, or answers a command: once each, by any thread, also inside of the callback.
 // `error` 0 or negative: then `text` goes to the worker, of a round to all that pushed it. `bytes`

@@ -96,6 +96,21 @@ static uint16_t flags_of(const mxn_dist *dist, const mxn_turn_part *of)
     return mxn__piece_flags(dist, of->op, mxn__piece_link(dist, of->op, of->part));
 }
 
+// Pushes of a store are all compressed, with one threshold, or none is.
+static void mark_compressed(mxn_wire *header, const mxn_turn_part *parts, uint32_t count)
+{
+    float threshold = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const float own = parts[i].op->threshold;
+        assert(own == 0 || threshold == 0 || own == threshold);
+        threshold = own > 0 ? own : threshold;
+    }
+    if (threshold > 0) {
+        header->flags |= MXN_WIRE_COMPRESSED;
+        header->last = mxn__two_bit_bits(threshold);
+    }
+}
+
 // What it takes of a bucket; 0: it does not go in one. Where an owner asks for what it takes, only
 // what would not be asked for does.
 static uint32_t share_of(const mxn_dist *dist, const mxn_turn_part *of)
@@ -145,6 +160,7 @@ bool mxn__bucket_pump(mxn_dist *dist, mxn_link *link)
     header.store = parts[0].op->key->store;
     header.flags = flags_of(dist, &parts[0]);
     header.priority = parts[0].op->of.priority;
+    mark_compressed(&header, parts, count);
     if (count == 1) {
         mxn__piece_send(dist, &parts[0]);
         return true;

@@ -56,6 +56,14 @@ static void begin_barrier(mxn_dist *dist, mxn_dist_op *op)
         header.dtype = (uint16_t)op->key->dtype;
         header.bytes = mxn__definition_write(op->key, body);
     }
+    if (op->of.kind == MXN_DIST_COMPRESSION) {
+        header.flags = MXN_WIRE_COMPRESSED;
+        header.store = op->of.store;
+        header.last = mxn__two_bit_bits(op->of.threshold);
+        mxp__lock(&dist->lock);
+        header.offset = dist->stores[op->of.store].pushes;
+        mxp__unlock(&dist->lock);
+    }
     add_beside(&dist->barriers, op);
     mxn__dist_send(dist, dist->worker_peers[0], &header, body);
 }
@@ -84,6 +92,9 @@ void mxn__control_release(mxn_dist *dist, uint32_t peer, const mxn_wire *header,
     if (op->key != NULL) {
         mxn__worker_inited(dist, op);
         return;
+    }
+    if (op->of.kind == MXN_DIST_COMPRESSION) {
+        mxn__compression_end(dist, op);
     }
     mxn__record_barrier(dist, op);
     if (dist->clock != NULL) {

@@ -59,12 +59,20 @@ static bool is_end(const visit *of)
     return (of->header.flags & MXN_WIRE_LAST) != 0;
 }
 
-// What the worker does: inits a key, or waits at a barrier.
+static bool is_compression(const visit *of)
+{
+    return (of->header.flags & MXN_WIRE_COMPRESSED) != 0;
+}
+
+// What the worker does: inits a key, sets compression, or waits at a barrier.
 static void describe(mxp_strbuf *text, const visit *of)
 {
     mxn_definition definition;
     char key[MXN_DEFINITION_TEXT];
-    if (of->definition == NULL) {
+    if (is_compression(of)) {
+        mxp__strbuf_printf(text, "2bit with threshold %g",
+                           (double)mxn__two_bit_threshold(of->header.last));
+    } else if (of->definition == NULL) {
         mxp__strbuf_puts(text, "a barrier");
     } else if (mxn__definition_read(of->definition, of->header.bytes, &definition) == MXP_OK) {
         mxp__strbuf_puts(text, mxn__definition_text(&definition, of->header.dtype, key));
@@ -75,7 +83,23 @@ static bool is_same(const visit *a, const visit *b)
 {
     return a->header.key == b->header.key && a->header.store == b->header.store &&
            a->header.dtype == b->header.dtype && a->header.bytes == b->header.bytes &&
+           is_compression(a) == is_compression(b) &&
+           (!is_compression(a) || a->header.last == b->header.last) &&
            (a->header.bytes == 0 || memcmp(a->definition, b->definition, a->header.bytes) == 0);
+}
+
+// Compression is set while nothing has been pushed.
+static void refuse_late(const mxn_dist *dist, const generation *of, mxp_strbuf *text)
+{
+    for (uint32_t i = 0; is_compression(&of->visits[0]) && i < dist->worker_count; i++) {
+        if (of->visits[i].header.offset > 0) {
+            mxp__strbuf_printf(text,
+                               "gradient compression is set before the first push: worker %" PRIu32
+                               " has pushed to this store",
+                               i);
+            return;
+        }
+    }
 }
 
 // `init: key 7 is 'w1' (3,4) float32 on worker 0 and 'w2' (3,5) float32 on worker 2`
@@ -86,14 +110,19 @@ static void compare(const mxn_dist *dist, const generation *of, mxp_strbuf *text
         if (is_same(first, other)) {
             continue;
         }
-        mxp__strbuf_printf(text, "init: key %" PRIu32 " is ",
-                           first->definition != NULL ? first->header.key : other->header.key);
+        if (is_compression(first) || is_compression(other)) {
+            mxp__strbuf_puts(text, "gradient compression is ");
+        } else {
+            mxp__strbuf_printf(text, "init: key %" PRIu32 " is ",
+                               first->definition != NULL ? first->header.key : other->header.key);
+        }
         describe(text, first);
         mxp__strbuf_puts(text, " on worker 0 and ");
         describe(text, other);
         mxp__strbuf_printf(text, " on worker %" PRIu32, i);
         return;
     }
+    refuse_late(dist, of, text);
 }
 
 // Some have ended, and others wait for them.

@@ -36,8 +36,11 @@ static void fill_parts(const mxn_split *split, mxn_dist_key *key)
             .pieces = pieces_of(bytes, split->piece_bytes),
             .before = key->pieces,
             .offset = first * size,
-            .bytes = bytes};
+            .bytes = bytes,
+            .words_offset = key->words_bytes,
+            .words_bytes = mxn__two_bit_bytes(end - first)};
         key->pieces += key->parts[i].pieces;
+        key->words_bytes += key->parts[i].words_bytes;
     }
 }
 

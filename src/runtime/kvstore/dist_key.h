@@ -5,6 +5,7 @@
 #define MXN_KVSTORE_DIST_KEY_H
 
 #include "runtime/kvstore/dist.h"
+#include "runtime/kvstore/two_bit.h"
 
 struct mxn_dist_op;
 
@@ -15,6 +16,7 @@ typedef struct mxn_key_part {
     uint32_t slot, pieces;  // of the first piece, and how many: at least one, also of no bytes
     uint32_t before;  // pieces of the parts before it
     uint64_t offset, bytes;  // within the key
+    uint64_t words_offset, words_bytes;  // of a compressed value
     // With two levels. The slots of hosts are counted down from the last one there is.
     uint32_t summer;  // who sums it for this host: place among its workers
     uint32_t host_slot;  // of the first piece
@@ -30,6 +32,7 @@ typedef struct mxn_dist_key {
     char *name;
     mxn_shape shape;
     uint64_t elements, bytes;
+    uint64_t words_bytes;  // of a compressed value; a key of float32
     uint64_t round;  // pushes begun; the communication thread's
     struct mxn_dist_op *first, *last;  // of operations on it, the first one runs; also the thread's
     uint32_t part_count;
@@ -63,6 +66,19 @@ static inline uint32_t mxn__piece_bytes(const mxn_key_part *part, uint64_t piece
 {
     const uint64_t left = part->bytes - piece * piece_bytes;
     return (uint32_t)(left < piece_bytes ? left : piece_bytes);
+}
+
+// Of a compressed value: its place within the words of the key, and its bytes. A piece but for the
+// last one of a part is of whole words, because its bytes are a multiple of 64.
+static inline uint64_t mxn__piece_words_offset(const mxn_key_part *part, uint64_t piece_bytes,
+                                               uint32_t piece)
+{
+    return part->words_offset + mxn__two_bit_bytes(piece * piece_bytes / sizeof(float));
+}
+static inline uint32_t mxn__piece_words_bytes(const mxn_key_part *part, uint64_t piece_bytes,
+                                              uint32_t piece)
+{
+    return (uint32_t)mxn__two_bit_bytes(mxn__piece_bytes(part, piece_bytes, piece) / sizeof(float));
 }
 
 // ---- definitions -------------------------------------------------------------------------------

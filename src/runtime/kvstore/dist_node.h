@@ -63,6 +63,7 @@ struct mxn_dist_op {
     // Of what sums for its host: a part that goes to its owner, or whose value is asked for.
     mxn_owner_part *forwards;
     bool is_taken;  // by the communication thread
+    float threshold;  // of a compressed push; else 0
     bool is_last;  // barrier: of mxn_dist_close
     bool is_told;  // `done` was called although flights are not over: the job has failed
     int error;
@@ -120,6 +121,10 @@ typedef struct mxn_store_keys {
     bool is_async;
     mxn_dist_key **keys;
     size_t count, capacity;
+    // Under the lock.
+    uint64_t pushes;
+    float threshold;  // of compression; 0: pushes are not compressed
+    bool is_agreeing;  // on it
 } mxn_store_keys;
 
 enum { MXN_DIST_RUNNING, MXN_DIST_CLOSING, MXN_DIST_CLOSED };
@@ -235,6 +240,7 @@ uint32_t mxn__piece_link(const mxn_dist *dist, const mxn_dist_op *op, uint32_t p
 // Of a message of an op to this link: LOCAL, SUMMED. And the bytes of a part's value in it.
 uint16_t mxn__piece_flags(const mxn_dist *dist, const mxn_dist_op *op, uint32_t link);
 uint64_t mxn__piece_part_bytes(const mxn_dist_op *op, uint32_t part);
+uint32_t mxn__piece_sent_bytes(const mxn_dist *dist, const mxn_flight *flight);  // of a piece
 bool mxn__worker_pump(mxn_dist *dist);
 void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);
@@ -258,6 +264,15 @@ void mxn__buckets_free(mxn_dist *dist);  // the transport is closed
 // ---- dist_host_sum.c ---------------------------------------------------------------------------
 int mxn__host_define(mxn_dist *dist, mxn_dist_key *key);  // the parts that this process sums
 void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op);  // one that forwards is over
+
+// ---- dist_compression.c ------------------------------------------------------------------------
+// Under the lock, of what is submitted: that the workers agree; and with which threshold a push is
+// compressed, 0 if it is not. Errors as of mxn_dist_submit.
+int mxn__compression_begin_locked(mxn_dist *dist, const mxn_dist_operation *of);
+int mxn__compression_check_locked(mxn_dist *dist, const mxn_dist_operation *of,
+                                  const mxn_dist_key *key, float *threshold);
+// They have agreed, unless the operation has failed.
+void mxn__compression_end(mxn_dist *dist, const mxn_dist_op *op);
 
 // ---- dist_control.c ----------------------------------------------------------------------------
 void mxn__control_begin(mxn_dist *dist,

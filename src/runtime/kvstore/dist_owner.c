@@ -205,7 +205,10 @@ static bool is_its_piece(const mxn_arrival_of *arrival)
 {
     const mxn_wire *header = &arrival->header;
     const uint32_t times = mxn__owner_widening(arrival->part, header);
-    return header->bytes == arrival->piece->bytes * times &&
+    const bool is_compressed = (header->flags & MXN_WIRE_COMPRESSED) != 0;  // of float32
+    return header->bytes == (is_compressed
+                                 ? mxn__two_bit_bytes(arrival->piece->bytes / sizeof(float))
+                                 : arrival->piece->bytes * times) &&
            header->dtype == (times > 1 ? MXN_FLOAT32 : (uint16_t)arrival->part->of.dtype) &&
            header->offset == (arrival->part->offset + arrival->piece->offset) * times;
 }

@@ -32,7 +32,7 @@ struct mxn_arrival_of {
     int state;  // MXN_ARRIVAL_*
     uint64_t age;  // number of its batch
     mxn_gather *gather;  // of dist_async
-    void *into;  // where its body goes; null: to a buffer that is taken when it is received
+    void *into;  // where its value goes; null: to a buffer that is taken when it is received
     mxn_piece_buffer *held;  // null: `into` is where it is wanted
     uint64_t here_ns, begin_ticks;
     uint64_t reply_flow;

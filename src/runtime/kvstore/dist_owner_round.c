@@ -96,6 +96,16 @@ static void end_piece(mxn_owner_part *part, mxn_owner_piece *piece)
 }
 
 // ---- sums --------------------------------------------------------------------------------------
+static void add_words(const mxn_arrival_of *arrival, float *sum, bool is_first, size_t count)
+{
+    const float threshold = mxn__two_bit_threshold(arrival->header.last);
+    if (is_first) {
+        mxn__two_bit_expand(arrival->held->data, count, threshold, sum);
+    } else {
+        mxn__two_bit_add(arrival->held->data, count, threshold, sum);
+    }
+}
+
 static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *arrival)
 {
     const int dtype = part->of.dtype;
@@ -107,6 +117,8 @@ static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *ar
                     : sum_value(part, piece);
     if (arrival->held == NULL) {
         assert(piece->added == 0 || count == 0);  // it is where the sum is
+    } else if ((arrival->header.flags & MXN_WIRE_COMPRESSED) != 0) {
+        add_words(arrival, sum, piece->added == 0, count);
     } else if (piece->added == 0) {
         mxn__sum_begin(given, sum, arrival->held->data, count);
     } else {
@@ -200,6 +212,12 @@ static void here_async(mxn_arrival_of *arrival)
 {
     mxn_owner_part *part = arrival->part;
     mxn_gather *gather = arrival->gather;
+    if (arrival->held != NULL) {  // words
+        add_words(arrival, (float *)(gather->value + arrival->piece->offset), true,
+                  arrival->piece->bytes / sizeof(float));
+        mxn__pool_give(&part->dist->pool, arrival->held);
+        arrival->held = NULL;
+    }
     mxn__list_add(&gather->arrivals, arrival);
     if (++gather->here < part->piece_count) {
         return;
@@ -219,6 +237,26 @@ static void here_async(mxn_arrival_of *arrival)
     mxn__round_updates(part);
 }
 
+// A value that has come with its header goes to where it is wanted, or to a buffer of its own.
+// False: there is no memory, and the job has failed.
+static bool hold_inlined(mxn_arrival_of *arrival, const void *inlined)
+{
+    const uint32_t bytes = arrival->header.bytes;
+    void *to = arrival->into;
+    if (to == NULL && bytes > 0) {
+        arrival->held = mxn__pool_take(&arrival->dist->pool, bytes);
+        to = arrival->held == NULL ? NULL : arrival->held->data;
+    }
+    if (to == NULL && bytes > 0) {
+        mxn_dist_fail(arrival->dist, "an owner has no memory for what is pushed to it");
+        return false;
+    }
+    if (bytes > 0) {
+        memcpy(to, inlined, bytes);
+    }
+    return true;
+}
+
 static void push_async(mxn_arrival_of *arrival, const void *inlined)
 {
     mxn_owner_part *part = arrival->part;
@@ -232,14 +270,14 @@ static void push_async(mxn_arrival_of *arrival, const void *inlined)
         return;
     }
     arrival->piece->arrivals[arrival->worker] = arrival;
-    arrival->into = arrival->gather->value + arrival->piece->offset;
+    const bool is_compressed = (arrival->header.flags & MXN_WIRE_COMPRESSED) != 0;
+    arrival->into = is_compressed ? NULL : arrival->gather->value + arrival->piece->offset;
     if (mxn__wire_has_body(&arrival->header)) {
         mxn__room_want(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
-        return;
+    } else if (hold_inlined(arrival, inlined)) {
+        mxn__room_pass(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
+        mxn__round_here(arrival);
     }
-    memcpy(arrival->into, inlined, arrival->header.bytes);
-    mxn__room_pass(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
-    mxn__round_here(arrival);
 }
 
 // ---- updates -----------------------------------------------------------------------------------
@@ -364,22 +402,19 @@ static void push_sync(mxn_arrival_of *arrival, const void *inlined)
     piece->arrivals[arrival->from] = arrival;
     mxn__owner_check_left(part);
     const bool is_first = arrival->from == 0 && !part->dist->config.sum_by_arrival &&
-                          !mxn__sum_is_wide(part->of.dtype);
+                          !mxn__sum_is_wide(part->of.dtype) &&
+                          (arrival->header.flags & MXN_WIRE_COMPRESSED) == 0;
     if (mxn__wire_has_body(&arrival->header)) {
         arrival->into = is_first ? sum_value(part, piece) : NULL;
         mxn__room_want(arrival, &piece->batch, part->pushers,
                        (uint64_t)arrival->header.bytes * part->pushers);
         return;
     }
-    if (piece->bytes > 0) {
-        arrival->held = mxn__pool_take(&part->dist->pool, arrival->header.bytes);
-        if (arrival->held == NULL) {
-            mxn_dist_fail(part->dist, "an owner has no memory for what is pushed to it");
-            return;
-        }
-        memcpy(arrival->held->data, inlined, arrival->header.bytes);
+    if (hold_inlined(arrival, inlined)) {
+        mxn__room_pass(arrival, &piece->batch, part->pushers,
+                       (uint64_t)piece->bytes * part->pushers);
+        mxn__round_here(arrival);
     }
-    mxn__round_here(arrival);
 }
 
 void mxn__round_push(mxn_arrival_of *arrival, const void *inlined)

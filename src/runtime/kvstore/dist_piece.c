@@ -56,8 +56,16 @@ static bool is_wide(const mxn_dist_op *op)
     return op->forwards != NULL && carries_value(op) && mxn__sum_is_wide(op->key->dtype);
 }
 
+static bool is_compressed(const mxn_dist_op *op)
+{
+    return op->threshold > 0;
+}
+
 uint64_t mxn__piece_part_bytes(const mxn_dist_op *op, uint32_t part)
 {
+    if (is_compressed(op)) {
+        return op->key->parts[part].words_bytes;
+    }
     return op->key->parts[part].bytes * (is_wide(op) ? sizeof(float) / sizeof(mxn_half) : 1);
 }
 
@@ -71,9 +79,15 @@ static uint64_t place_of(const mxn_dist *dist, const mxn_flight *flight)
 
 static const void *value_of(const mxn_dist *dist, const mxn_flight *flight)
 {
+    const mxn_dist_op *op = flight->op;
+    if (is_compressed(op)) {
+        return (const char *)op->of.in + mxn__piece_words_offset(&op->key->parts[flight->part],
+                                                                 dist->config.piece_bytes,
+                                                                 flight->piece);
+    }
     const uint64_t place = place_of(dist, flight);
-    return (const char *)flight->op->of.in +
-           (is_wide(flight->op) ? place * sizeof(float) / sizeof(mxn_half) : place);
+    return (const char *)op->of.in +
+           (is_wide(op) ? place * sizeof(float) / sizeof(mxn_half) : place);
 }
 
 // ---- the end of pieces -------------------------------------------------------------------------
@@ -118,6 +132,23 @@ static void body_is_done(mxn_ticket *ticket, int error)
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
+static uint32_t plain_bytes(const mxn_dist *dist, const mxn_flight *flight)
+{
+    return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
+                            flight->piece);
+}
+
+uint32_t mxn__piece_sent_bytes(const mxn_dist *dist, const mxn_flight *flight)
+{
+    const mxn_dist_op *op = flight->op;
+    if (is_compressed(op)) {
+        return mxn__piece_words_bytes(&op->key->parts[flight->part], dist->config.piece_bytes,
+                                      flight->piece);
+    }
+    const uint32_t bytes = plain_bytes(dist, flight);
+    return is_wide(op) ? bytes * (uint32_t)(sizeof(float) / sizeof(mxn_half)) : bytes;
+}
+
 static mxn_wire header_of(const mxn_dist *dist, const mxn_flight *flight)
 {
     const mxn_dist_op *op = flight->op;
@@ -129,24 +160,20 @@ static mxn_wire header_of(const mxn_dist *dist, const mxn_flight *flight)
     header.slot =
         ((header.flags & MXN_WIRE_LOCAL) != 0 ? part->host_slot : part->slot) + flight->piece;
     header.offset = mxn__piece_offset(part, dist->config.piece_bytes, flight->piece);
-    header.bytes = mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece);
     header.store = op->key->store;
     header.dtype = (uint16_t)op->key->dtype;
     header.round = op->round;
     header.priority = op->of.priority;
     header.last = op->last;
-    if (is_wide(op)) {
+    header.bytes = mxn__piece_sent_bytes(dist, flight);
+    if (is_compressed(op)) {
+        header.flags |= MXN_WIRE_COMPRESSED;
+        header.last = mxn__two_bit_bits(op->threshold);
+    } else if (is_wide(op)) {
         header.dtype = MXN_FLOAT32;
-        header.bytes *= sizeof(float) / sizeof(mxn_half);
         header.offset *= sizeof(float) / sizeof(mxn_half);
     }
     return header;
-}
-
-static uint32_t plain_bytes(const mxn_dist *dist, const mxn_flight *flight)
-{
-    return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
-                            flight->piece);
 }
 
 static mxn_flight *flight_of(const mxn_turn_part *of)
@@ -158,9 +185,7 @@ static mxn_flight *flight_of(const mxn_turn_part *of)
 
 static bool is_long(const mxn_dist *dist, const mxn_turn_part *of)
 {
-    const uint64_t bytes = plain_bytes(dist, flight_of(of));
-    return (is_wide(of->op) ? bytes * sizeof(float) / sizeof(mxn_half) : bytes) >
-           MXN_WIRE_INLINE_MAX;
+    return mxn__piece_sent_bytes(dist, flight_of(of)) > MXN_WIRE_INLINE_MAX;
 }
 
 // With an owner's limit there is no window: the owner asks for what it takes.

@@ -138,14 +138,15 @@ void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
     op->out_bytes = op->in_bytes = 0;
 }
 
-static mxp_name operation_name(int kind)
+static mxp_name operation_name(int kind, bool is_compressed)
 {
-    static mxp_atomic_u32 caches[4];
+    static mxp_atomic_u32 caches[4], compressed;
     static const char *const texts[] = {[MXN_DIST_INIT] = "KVStoreDistInit",
                                         [MXN_DIST_PUSH] = "KVStoreDistDefaultPush",
                                         [MXN_DIST_PULL] = "KVStoreDistDefaultStoragePull",
                                         [MXN_DIST_PUSHPULL] = "KVStoreDistDefaultStoragePushPull"};
-    return async_name(&caches[kind], texts[kind]);
+    return is_compressed ? async_name(&compressed, "KVStoreDistCompressedPush")
+                         : async_name(&caches[kind], texts[kind]);
 }
 
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
@@ -160,7 +161,7 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
     const uint64_t rest_ns = whole_ns > sent_ns ? whole_ns - sent_ns : 0;
     const mxp_arg args[] = {
         mxp_name_arg(name_key(), string_of(op->key->name)),
-        mxp_u64(name_bytes(), op->key->bytes),
+        mxp_u64(name_bytes(), op->threshold > 0 ? op->key->words_bytes : op->key->bytes),
         mxp_u64(name_pieces(), op->key->pieces),
         mxp_u64(name_waited_ns(), op->wait_ns < rest_ns ? op->wait_ns : rest_ns),
         mxp_i64(name_waited_for(), op->of.kind == MXN_DIST_PULL ? -1 : (int64_t)op->last),
@@ -171,8 +172,8 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
         mxp_u64(name_bytes_in(), op->in_bytes),
         mxp_u64(name_receive_ns(), op->reply_ns == 0 ? 0 : ns_of(op->reply_ns)),
     };
-    emit(operation_name(op->of.kind), name_communication(), op->begin_ticks, mxp_ticks(), args,
-         sizeof args / sizeof *args);
+    emit(operation_name(op->of.kind, op->threshold > 0), name_communication(), op->begin_ticks,
+         mxp_ticks(), args, sizeof args / sizeof *args);
 }
 
 void mxn__record_answer(mxn_dist *dist, mxn_dist_op *op, uint32_t peer, const mxn_wire *reply)
@@ -231,7 +232,7 @@ static mxp_arg peer_arg(const mxn_dist *dist, uint32_t peer, bool as_owner)
     return mxp_name_arg(name_peer(), name);
 }
 
-static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *flight,
+static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *flight, uint32_t bytes,
                     uint64_t begin_ticks, uint64_t flow)
 {
     const mxn_dist_op *op = flight->op;
@@ -240,7 +241,7 @@ static void message(const mxn_dist *dist, mxp_name name, const mxn_flight *fligh
         peer_arg(dist, dist->links[flight->link].peer, flight->link < dist->owner_count),
         mxp_name_arg(name_key(), string_of(op->key->name)),
         mxp_u64(name_offset(), mxn__piece_offset(part, dist->config.piece_bytes, flight->piece)),
-        mxp_u64(name_bytes(), mxn__piece_bytes(part, dist->config.piece_bytes, flight->piece)),
+        mxp_u64(name_bytes(), bytes),
         mxp_u64(name_flow(), flow),
     };
     emit(name, name_communication(), begin_ticks, mxp_ticks(), args, sizeof args / sizeof *args);
@@ -253,7 +254,8 @@ void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
         flight->op->sent_ns = mxp__os_monotonic_ns();
     }
     if (flight->flow != 0 && records(dist)) {
-        message(dist, async_name(&cache, "send"), flight, flight->begin_ticks, flight->flow);
+        message(dist, async_name(&cache, "send"), flight, mxn__piece_sent_bytes(dist, flight),
+                flight->begin_ticks, flight->flow);
     }
 }
 
@@ -261,8 +263,10 @@ void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
 {
     static mxp_atomic_u32 cache;
     if (flight->reply_flow != 0 && records(dist)) {
-        message(dist, async_name(&cache, "receive"), flight, flight->reply_ticks,
-                flight->reply_flow);
+        message(dist, async_name(&cache, "receive"), flight,
+                mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
+                                 flight->piece),
+                flight->reply_ticks, flight->reply_flow);
         mxp_flow(CLASS, flow_name(), MXP_FLOW_END, flight->reply_flow);
     }
 }
@@ -286,14 +290,14 @@ void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_
 }
 
 // ---- owners: messages --------------------------------------------------------------------------
-static void owner_message(const mxn_arrival_of *arrival, mxp_name name, uint64_t begin_ticks,
-                          uint64_t end_ticks, uint64_t flow)
+static void owner_message(const mxn_arrival_of *arrival, mxp_name name, uint32_t bytes,
+                          uint64_t begin_ticks, uint64_t end_ticks, uint64_t flow)
 {
     const mxp_arg args[] = {
         mxp_u64(name_worker(), arrival->worker),
         mxp_name_arg(name_key(), string_of(arrival->part->name)),
         mxp_u64(name_offset(), arrival->header.offset),
-        mxp_u64(name_bytes(), arrival->piece->bytes),
+        mxp_u64(name_bytes(), bytes),
         mxp_u64(name_flow(), flow),
     };
     emit(name, name_communication(), begin_ticks, end_ticks, args, sizeof args / sizeof *args);
@@ -308,8 +312,8 @@ void mxn__record_arrival(mxn_arrival_of *arrival)
 {
     static mxp_atomic_u32 cache;
     if (is_recorded(arrival)) {
-        owner_message(arrival, async_name(&cache, "receive"), arrival->begin_ticks, mxp_ticks(),
-                      arrival->header.flow);
+        owner_message(arrival, async_name(&cache, "receive"), arrival->header.bytes,
+                      arrival->begin_ticks, mxp_ticks(), arrival->header.flow);
         mxp_flow(CLASS, flow_name(), MXP_FLOW_END, arrival->header.flow);
     }
 }
@@ -326,8 +330,8 @@ void mxn__record_add(const mxn_arrival_of *arrival, uint64_t begin_ticks, uint64
 {
     static mxp_atomic_u32 cache;
     if (is_recorded(arrival)) {
-        owner_message(arrival, async_name(&cache, "add"), begin_ticks, end_ticks,
-                      arrival->header.flow);
+        owner_message(arrival, async_name(&cache, "add"), arrival->piece->bytes, begin_ticks,
+                      end_ticks, arrival->header.flow);
     }
 }
 
@@ -345,8 +349,8 @@ void mxn__record_replied(const mxn_arrival_of *arrival)
 {
     static mxp_atomic_u32 cache;
     if (arrival->reply_flow != 0 && records(arrival->dist)) {
-        owner_message(arrival, async_name(&cache, "reply"), arrival->begin_ticks, mxp_ticks(),
-                      arrival->reply_flow);
+        owner_message(arrival, async_name(&cache, "reply"), arrival->piece->bytes,
+                      arrival->begin_ticks, mxp_ticks(), arrival->reply_flow);
     }
 }
 

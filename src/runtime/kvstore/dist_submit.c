@@ -57,15 +57,16 @@ mxn_dist_key *mxn__dist_find(mxn_dist *dist, uint16_t store, uint32_t key)
     return found;
 }
 
-static int check_value(const mxn_dist_key *key, const mxn_dist_operation *of)
+static int check_value(const mxn_dist_key *key, const mxn_dist_operation *of, float threshold)
 {
+    const uint64_t bytes = threshold > 0 ? key->words_bytes : key->bytes;
     if (of->dtype != key->dtype) {
         return mxp__fail(MXP_EINVAL, "key %s: is of type %s, not %s", key->name,
                          mxn_dtype_name(key->dtype), mxn_dtype_name(of->dtype));
     }
-    if (of->bytes != key->bytes) {
-        return mxp__fail(MXP_EINVAL, "key %s: has %" PRIu64 " bytes, not %" PRIu64, key->name,
-                         key->bytes, of->bytes);
+    if (of->bytes != bytes) {
+        return mxp__fail(MXP_EINVAL, "key %s: has %" PRIu64 " bytes%s, not %" PRIu64, key->name,
+                         bytes, threshold > 0 ? " compressed" : "", of->bytes);
     }
     return MXP_OK;
 }
@@ -101,24 +102,29 @@ static int new_key_locked(mxn_dist *dist, const mxn_dist_operation *of, mxn_dist
     return error;
 }
 
-static int find_key_locked(mxn_dist *dist, const mxn_dist_operation *of, mxn_dist_key **key)
+static int find_key_locked(mxn_dist *dist, const mxn_dist_operation *of, mxn_dist_op *op)
 {
     if (of->store >= dist->store_count) {
         return mxp__fail(MXP_EINVAL, "there is no store %u", of->store);
     }
     if (of->kind == MXN_DIST_INIT) {
-        return new_key_locked(dist, of, key);
+        return new_key_locked(dist, of, &op->key);
     }
-    *key = find_locked(dist, of->store, of->key);
-    if (*key == NULL) {
+    op->key = find_locked(dist, of->store, of->key);
+    if (op->key == NULL) {
         return mxp__fail(MXP_EINVAL, "key %" PRIu32 " doesn't exist. Did you init?", of->key);
     }
-    return check_value(*key, of);
+    int error = mxn__compression_check_locked(dist, of, op->key, &op->threshold);
+    error = error == MXP_OK ? check_value(op->key, of, op->threshold) : error;
+    if (error == MXP_OK && (of->kind == MXN_DIST_PUSH || of->kind == MXN_DIST_PUSHPULL)) {
+        dist->stores[of->store].pushes++;
+    }
+    return error;
 }
 
 static int check_kind(const mxn_dist *dist, const mxn_dist_operation *of)
 {
-    assert(of->done != NULL && of->kind >= MXN_DIST_INIT && of->kind <= MXN_DIST_COMMAND);
+    assert(of->done != NULL && of->kind >= MXN_DIST_INIT && of->kind <= MXN_DIST_COMPRESSION);
     if ((dist->roles & MXN_ROLE_WORKER) == 0) {
         return mxp__fail(MXP_ESTATE, "a server has no values of its own: workers push and pull");
     }
@@ -136,7 +142,8 @@ static int check_kind(const mxn_dist *dist, const mxn_dist_operation *of)
 static void append_locked(mxn_dist *dist, mxn_dist_op *op)
 {
     op->number = ++dist->submissions;
-    if (op->of.kind == MXN_DIST_INIT || op->of.kind == MXN_DIST_BARRIER) {
+    if (op->of.kind == MXN_DIST_INIT || op->of.kind == MXN_DIST_BARRIER ||
+        op->of.kind == MXN_DIST_COMPRESSION) {
         op->generation = dist->generations++;
     }
     if (dist->submitted_last == NULL) {
@@ -202,7 +209,9 @@ int mxn_dist_submit(mxn_dist *dist, const mxn_dist_operation *operation)
     mxp__lock(&dist->lock);
     error = check_state_locked(dist);
     if (error == MXP_OK && operation->kind <= MXN_DIST_PUSHPULL) {
-        error = find_key_locked(dist, operation, &op->key);
+        error = find_key_locked(dist, operation, op);
+    } else if (error == MXP_OK && operation->kind == MXN_DIST_COMPRESSION) {
+        error = mxn__compression_begin_locked(dist, operation);
     }
     if (error == MXP_OK) {
         append_locked(dist, op);
@@ -453,6 +462,8 @@ void mxn_dist_doing(mxn_dist *dist, char *text, uint64_t size)
                  op->round);
     } else if (op != NULL && op->of.kind == MXN_DIST_BARRIER) {
         snprintf(text, size, "barrier");
+    } else if (op != NULL && op->of.kind == MXN_DIST_COMPRESSION) {
+        snprintf(text, size, "gradient compression");
     } else if (op != NULL) {
         snprintf(text, size, "command %" PRIu32, op->of.key);
     }

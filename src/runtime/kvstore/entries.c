@@ -105,6 +105,8 @@ void mxn__kv_fini(mxn_kv_entries *entries)
         mxn_kv_entry *entry = entries->newest;
         entries->newest = entry->next;
         mxn__kv_drop_sums(entry);
+        mxn_array_release(entry->residual);
+        mxn_array_release(entry->words);
         mxn_array_release(entry->stored);
         mxp__strfree(entry->text);
         mxp__free(entry, sizeof *entry);

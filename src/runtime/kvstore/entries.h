@@ -16,6 +16,8 @@ typedef struct mxn_kv_entry {
     mxn_array *merged;  // where sums are made; null before the first
     mxn_array **copies;  // of the values that are added to the first
     uint32_t copy_count;
+    // Where pushes are compressed, null before the first: what was not sent yet, and what is.
+    mxn_array *residual, *words;
     // In the call that is under way: whether a value of it was seen, its group, its latest value.
     bool is_grouped;
     uint32_t group, last;

@@ -82,6 +82,24 @@ int mxn_kvstore_barrier(mxn_kvstore *store)
     return store->ops->barrier(store);
 }
 
+int mxn_kvstore_set_compression(mxn_kvstore *store, const char *type, float threshold)
+{
+    if (store->ops->set_compression == NULL) {
+        return mxp__fail(MXP_ENOTSUP,
+                         "Gradient compression is not supported for this type of kvstore: what "
+                         "'%s' sums is not sent",
+                         store->type);
+    }
+    if (type == NULL) {
+        return mxp__fail(MXP_EINVAL, "Required parameter type of string is not presented: '2bit'");
+    }
+    if (strcmp(type, "2bit") != 0) {
+        return mxp__fail(MXP_EINVAL, "Unknown type for gradient compression %.40s: there is '2bit'",
+                         type);
+    }
+    return store->ops->set_compression(store, threshold);
+}
+
 int mxn_kvstore_command(mxn_kvstore *store, int number, const char *body)
 {
     return store->ops->command(store, number, body);

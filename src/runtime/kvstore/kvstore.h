@@ -63,6 +63,12 @@ int mxn_kvstore_pushpull(mxn_kvstore *store, const mxn_kv_keys *keys, mxn_array 
 int mxn_kvstore_set_updater(mxn_kvstore *store, mxn_kv_update update, void *context);
 
 // ---- groups of processes -----------------------------------------------------------------------
+// Pushes are compressed from now on (two_bit.h): "2bit" is the one type. All workers call it, with
+// one threshold, before the first push; it returns when all have. MXP_EINVAL: another type or null,
+// a threshold that is not above 0, workers that differ, a push before it. MXP_ENOTSUP: a store of
+// one process, sums of two levels. Pushes of other types than float32 and pushpull then fail with
+// MXP_ENOTSUP.
+int mxn_kvstore_set_compression(mxn_kvstore *store, const char *type, float threshold);
 bool mxn_kvstore_has_servers(const mxn_kvstore *store);  // processes of their own
 // Waits until all workers are here, with what this one has pushed.
 int mxn_kvstore_barrier(mxn_kvstore *store);
@@ -73,7 +79,7 @@ enum {
     MXN_KV_MULTI_PRECISION = 1,
     MXN_KV_STOP = 2,
     MXN_KV_SYNC_MODE = 3,
-    MXN_KV_COMPRESSION = 4,
+    MXN_KV_COMPRESSION = 4,  // ours needs none: each message says how it is compressed
     MXN_KV_PROFILER = 5,
     MXN_KV_SAVE_STATES = 16,  // of the optimizer, gathered to the file that the body names
     MXN_KV_LOAD_STATES = 17

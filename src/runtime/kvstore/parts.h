@@ -4,7 +4,7 @@
 // and with SUMMED with an answer of 16 bytes behind it (mxn_part_answer); then the values, each
 // padded to 8 bytes. A part means what a message of its own with the same fields would. `key` of
 // the message's header is the number of parts; its store is that of all of them, and so are LOCAL
-// and SUMMED.
+// and SUMMED. COMPRESSED is that of its pushes; then there is no PUSHPULL.
 //
 // Only what is small goes this way: a value is copied into the body, and out of it.
 #ifndef MXN_KVSTORE_PARTS_H

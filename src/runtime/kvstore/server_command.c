@@ -195,8 +195,6 @@ static int handle(mxn_kv_server *server, uint32_t number, uint16_t store, const 
         return post(server, store, body, length, run_save, request);
     case MXN_KV_LOAD_STATES:
         return post(server, store, body, length, run_load, request);
-    case MXN_KV_COMPRESSION:
-        return mxp__fail(MXP_ENOTSUP, "gradients are not compressed yet");
     default:  // what the original's workers send and ours do another way
         mxn__server_answer(request, MXP_OK);
         return MXP_OK;

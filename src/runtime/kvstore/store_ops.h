@@ -23,6 +23,7 @@ typedef struct mxn_kvstore_ops {
                     const mxn_kv_groups *out_groups, mxn_array *const *outs, int priority);
     int (*set_updater)(mxn_kvstore *store, mxn_kv_update update, void *context);
     int (*barrier)(mxn_kvstore *store);
+    int (*set_compression)(mxn_kvstore *store, float threshold);  // null: refused
     int (*command)(mxn_kvstore *store, int number, const char *body);
     int (*profile)(mxn_kvstore *store, const mxn_kv_profile *command);
     int (*serve)(mxn_kvstore *store, mxn_kv_control control, void *context);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "runtime/kvstore/two_bit.h"
 #include "runtime/tensor/dtype.h"
 
 typedef struct kind {
@@ -81,6 +82,23 @@ static int check_length(const mxn_wire *of, size_t length)
     return MXP_OK;
 }
 
+// Pushes of workers alone are compressed, each by itself or in a bucket; and what agrees on it.
+static int check_compressed(const mxn_wire *of)
+{
+    const bool is_push = of->kind == MXN_WIRE_PUSH && of->dtype == MXN_FLOAT32;
+    if ((!is_push && of->kind != MXN_WIRE_BUCKET && of->kind != MXN_WIRE_BARRIER) ||
+        (of->flags & (MXN_WIRE_SUMMED | MXN_WIRE_LOCAL | MXN_WIRE_ERROR)) != 0 ||
+        (of->kind == MXN_WIRE_BARRIER && of->bytes != 0)) {
+        return mxp__fail(MXP_EFORMAT, "message %s: flags 0x%x and type %u are not compressed",
+                         kinds[of->kind].text, of->flags, of->dtype);
+    }
+    if (!mxn__two_bit_is_threshold(mxn__two_bit_threshold(of->last))) {
+        return mxp__fail(MXP_EFORMAT, "message %s: 0x%08" PRIx32 " is no threshold of compression",
+                         kinds[of->kind].text, of->last);
+    }
+    return MXP_OK;
+}
+
 static int check_fields(const mxn_wire *of)
 {
     if (of->kind == 0 || of->kind >= MXN_WIRE_KIND_COUNT) {
@@ -90,10 +108,6 @@ static int check_fields(const mxn_wire *of)
         return mxp__fail(MXP_EFORMAT, "message %s: unknown flags 0x%x", kinds[of->kind].text,
                          of->flags);
     }
-    if ((of->flags & MXN_WIRE_COMPRESSED) != 0) {
-        return mxp__fail(MXP_ENOTSUP, "message %s: gradient compression is not there yet",
-                         kinds[of->kind].text);
-    }
     if (of->slot >= MXN_WIRE_SLOTS_MAX) {
         return mxp__fail(MXP_EFORMAT, "message %s: slot %" PRIu32 " of %d", kinds[of->kind].text,
                          of->slot, MXN_WIRE_SLOTS_MAX);
@@ -102,7 +116,7 @@ static int check_fields(const mxn_wire *of)
         return mxp__fail(MXP_EFORMAT, "message %s: the text of an error is not in it",
                          kinds[of->kind].text);
     }
-    return MXP_OK;
+    return (of->flags & MXN_WIRE_COMPRESSED) != 0 ? check_compressed(of) : MXP_OK;
 }
 
 int mxn__wire_read(const void *message, size_t length, mxn_wire *header)

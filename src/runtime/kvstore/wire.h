@@ -74,7 +74,7 @@ enum {
 enum {
     MXN_WIRE_INLINE = 1,  // the body is in this message
     MXN_WIRE_LAST = 2,  // the last piece of its part; BARRIER: this worker's last one
-    MXN_WIRE_COMPRESSED = 4,  // refused until there is compression
+    MXN_WIRE_COMPRESSED = 4,  // values of pushes are words (two_bit.h); `last`: the threshold's bits
     MXN_WIRE_ERROR = 8,  // the body is a text
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
     MXN_WIRE_ASYNC = 32,  // KEY: its store is of dist_async
@@ -90,19 +90,24 @@ enum {
 //   KEY       worker 0's definition of a key, to every owner: u32 number of dimensions, i64 each of
 //             them, the name without a zero
 //   INIT      the value of a piece. Answered by a REPLY without a value
-//   PUSH, PUSHPULL   the piece's value. The reply comes when the round is over
+//   PUSH, PUSHPULL   the piece's value. The reply comes when the round is over. A PUSH may be
+//             COMPRESSED, of float32: `offset` and `slot` are those of the piece, `bytes` of its
+//             words
 //   PULL      nothing; `bytes` is how much is wanted
 //   REPLY     value, or nothing for a push; with ERROR a text, always inline. `key`, `slot`,
 //   `round`
 //             are those of the request
 //   COMMAND   `key`: number of the command; `round`: which one; a text. ANSWER: the same `round`
 //   GRANT     `slot`, `round`: the piece whose body the owner takes now
-//   BARRIER   `round`: generation; where it is that of an init, `key` and its definition as above
+//   BARRIER   `round`: generation; where it is that of an init, `key` and its definition as above;
+//             COMPRESSED: the workers agree on the compression of `store`, `offset`: how often this
+//             one has pushed to it
 //   RELEASE   `round`: generation; with ERROR a text. `last`, `wait_ns` as in a reply
 //   PING, PONG   stamps: `round`, `offset`, `wait_ns`
 //   LEAVE     nothing: the worker has pushed all that it will. BYE: nothing; it has also met the
 //   others
-//   BUCKET    several PUSH, PULL and PUSHPULL of small values; REPLIES: replies to such (parts.h)
+//   BUCKET    several PUSH, PULL and PUSHPULL of small values; REPLIES: replies to such (parts.h).
+//             COMPRESSED: all of its pushes are, and it has no PUSHPULL
 //   PROBE     any bytes, which are received and forgotten (dist_probe.h); `round`: which one
 typedef struct mxn_wire {
     uint32_t magic;
@@ -115,7 +120,7 @@ typedef struct mxn_wire {
     uint64_t round;  // how often this worker has pushed this key
     uint64_t flow;  // id of the arrow, 0: nobody records
     int32_t priority;
-    uint32_t last;  // reply: rank of the worker that arrived last
+    uint32_t last;  // reply: rank of the worker that arrived last; COMPRESSED: the threshold
     uint64_t wait_ns;  // reply: from this worker's arrival to the last one's, on the owner's clock
 } mxn_wire;
 
@@ -173,7 +178,7 @@ int mxn__wire_tag(const mxn_wire *header);
 // Reads and checks a message as it came: the header, and how much follows it. `*header` is set only
 // if all is well; what is inline is at `message` + 64. Nothing is read beyond `length` bytes.
 // MXP_EFORMAT: not ours, or damaged; the line says which field and its value. MXP_EVERSION: another
-// version, with both numbers. MXP_ENOTSUP: compressed.
+// version, with both numbers.
 int mxn__wire_read(const void *message, size_t length, mxn_wire *header);
 
 #endif

@@ -63,10 +63,11 @@ static void start(const mxn_run *run, void *argument, mxn_completion *completion
     }
 }
 
-static mxp_name name_of(int kind)
+static mxp_name name_of(int kind, bool is_compressed)
 {
-    static mxp_atomic_u32 push, pull, both;
-    return kind == MXN_DIST_PUSH ? mxp__span_name_once(&push, "operator", "KVStoreDistDefaultPush")
+    static mxp_atomic_u32 compressed, push, pull, both;
+    return is_compressed ? mxp__span_name_once(&compressed, "operator", "KVStoreDistCompressedPush")
+           : kind == MXN_DIST_PUSH ? mxp__span_name_once(&push, "operator", "KVStoreDistDefaultPush")
            : kind == MXN_DIST_PULL
                ? mxp__span_name_once(&pull, "operator", "KVStoreDistDefaultStoragePull")
                : mxp__span_name_once(&both, "operator", "KVStoreDistDefaultStoragePushPull");
@@ -81,6 +82,7 @@ int mxn__worker_transfer(const mxn_worker_transfer *transfer)
         return mxp__fail_memory("an operation of a key-value store");
     }
     s->of = *transfer;
+    const mxn_array *sent_of = s->of.is_compressed ? s->of.in : s->of.order;
     if (s->of.in != NULL) {
         mxn_array_retain(s->of.in);
         reads[read_count++] = mxn_array_var(s->of.in);
@@ -106,8 +108,8 @@ int mxn__worker_transfer(const mxn_worker_transfer *transfer)
         .read_count = read_count,
         .write_count = write_count,
         .flags = MXP_PHASE_COMMUNICATION | MXN_WORK_HANDS_OVER,
-        .name = name_of(s->of.operation.kind),
-        .bytes = (float)(mxn_array_size(s->of.order) * mxn_dtype_size(s->of.order->dtype)),
+        .name = name_of(s->of.operation.kind, s->of.is_compressed),
+        .bytes = (float)(mxn_array_size(sent_of) * mxn_dtype_size(sent_of->dtype)),
     };
     return mxn_push(&work);
 }

@@ -13,6 +13,7 @@ typedef struct mxn_worker_transfer {
     mxn_dist_operation operation;  // PUSH, PULL, PUSHPULL; addresses, bytes and `done` are set here
     mxn_array *in, *out;  // as the kind needs them; may be one array
     mxn_array *order;  // the key's: a pull reads its variable, the others write it
+    bool is_compressed;  // `in` has the words of a push
 } mxn_worker_transfer;
 
 // Pushes "KVStoreDistDefaultPush" or the like. The arrays are the caller's, who may release them.

@@ -14,6 +14,7 @@
 #include "runtime/kvstore/server_profile.h"
 #include "runtime/kvstore/states_file.h"
 #include "runtime/kvstore/store_ops.h"
+#include "runtime/kvstore/worker_compression.h"
 #include "runtime/kvstore/worker_operations.h"
 
 typedef struct worker_store {
@@ -131,6 +132,26 @@ static mxn_worker_transfer transfer_of(mxn_kvstore *store, const mxn_kv_entry *e
                                  .order = entry->stored};
 }
 
+// In a compressed store words are what is sent. Other types than float32 are left as they are: the
+// node refuses them.
+static int compress(mxn_kvstore *store, mxn_kv_entry *entry, mxn_worker_transfer *transfer)
+{
+    const worker_store *of = worker_of(store);
+    const float threshold = mxn_dist_threshold(of->dist, of->number);
+    mxn_array *words = NULL;
+    if (threshold == 0 || entry->stored->dtype != MXN_FLOAT32) {
+        return MXP_OK;
+    }
+    int error = mxn__worker_compress(of->dist, of->number, entry, threshold, transfer->in,
+                                     transfer->operation.priority, &words);
+    if (error == MXP_OK) {
+        mxn_array_release(transfer->in);
+        transfer->in = words;
+        transfer->is_compressed = true;
+    }
+    return error;
+}
+
 static int push(mxn_kvstore *store, const mxn_kv_groups *groups, mxn_array *const *values,
                 int priority)
 {
@@ -140,6 +161,7 @@ static int push(mxn_kvstore *store, const mxn_kv_groups *groups, mxn_array *cons
         mxn_worker_transfer transfer =
             transfer_of(store, groups->entries[i], MXN_DIST_PUSH, priority);
         error = mxn__kv_merge(groups, i, values, &options, false, &transfer.in);
+        error = error == MXP_OK ? compress(store, groups->entries[i], &transfer) : error;
         error = error == MXP_OK ? mxn__worker_transfer(&transfer) : error;
         mxn_array_release(transfer.in);
     }
@@ -211,6 +233,15 @@ static int barrier(mxn_kvstore *store)
                                           .store = worker_of(store)->number};
     int error = check_worker(store);
     error = error == MXP_OK ? wait_for_own(store) : error;
+    return error == MXP_OK ? mxn__worker_wait_for(worker_of(store)->dist, &operation, NULL, NULL)
+                           : error;
+}
+
+static int set_compression(mxn_kvstore *store, float threshold)
+{
+    const mxn_dist_operation operation = {
+        .kind = MXN_DIST_COMPRESSION, .store = worker_of(store)->number, .threshold = threshold};
+    int error = check_worker(store);
     return error == MXP_OK ? mxn__worker_wait_for(worker_of(store)->dist, &operation, NULL, NULL)
                            : error;
 }
@@ -334,6 +365,7 @@ int mxn__worker_store_new(bool is_async, mxn_kvstore **store)
                                         .pushpull = pushpull,
                                         .set_updater = set_updater,
                                         .barrier = barrier,
+                                        .set_compression = set_compression,
                                         .command = command,
                                         .profile = profile,
                                         .serve = serve,

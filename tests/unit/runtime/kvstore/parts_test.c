@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmocka_all.h"
+#include "runtime/tensor/dtype.h"
 
 enum { COUNT = 3 };
 
@@ -124,6 +125,31 @@ static void damaged_ones_are_refused(void **state)
     }
 }
 
+// Of a bucket that says so its pushes are compressed; a pull has nothing to be.
+static void compressed_is_said_once_for_all(void **state)
+{
+    (void)state;
+    static const int kinds[COUNT] = {MXN_WIRE_PUSH, MXN_WIRE_PUSH, MXN_WIRE_PULL};
+    bucket made = bucket_of(MXN_WIRE_BUCKET, kinds);
+    made.header.flags |= MXN_WIRE_COMPRESSED;
+    made.header.last = 0x3f000000;
+    mxn_parts_reader reader;
+    const void *value = NULL;
+    assert_int_equal(mxn__parts_read(&made.header, made.body, &reader), MXP_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        mxn_wire of;
+        assert_true(mxn__parts_next(&reader, &of, &value));
+        assert_int_equal((of.flags & MXN_WIRE_COMPRESSED) != 0, kinds[i] == MXN_WIRE_PUSH);
+        assert_int_equal(of.last, kinds[i] == MXN_WIRE_PUSH ? 0x3f000000 : 0);
+    }
+    bucket other = made;
+    other.body[10] = MXN_WIRE_PUSHPULL;
+    refused(&other);
+    other = made;
+    other.body[11] = MXN_FLOAT64;
+    refused(&other);
+}
+
 static void a_round_is_found_by_its_lower_half(void **state)
 {
     (void)state;
@@ -139,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_put_in_comes_out),
         cmocka_unit_test(damaged_ones_are_refused),
+        cmocka_unit_test(compressed_is_said_once_for_all),
         cmocka_unit_test(a_round_is_found_by_its_lower_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

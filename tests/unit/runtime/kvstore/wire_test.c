@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages: every field is where the protocol says, and nothing that is damaged is taken.
 #include <mxprof/error.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "cmocka_all.h"
@@ -89,7 +90,6 @@ static void damaged_fields_are_refused_by_name(void **state)
     refused(5, 1, 0, MXP_EFORMAT, "unknown kind 0");
     refused(5, 1, MXN_WIRE_KIND_COUNT, MXP_EFORMAT, "unknown kind 19");
     refused(6, 2, 128 | MXN_WIRE_INLINE, MXP_EFORMAT, "unknown flags");
-    refused(6, 2, MXN_WIRE_COMPRESSED | MXN_WIRE_INLINE, MXP_ENOTSUP, "compression");
     refused(12, 4, 983040, MXP_EFORMAT, "slot 983040");
     refused(12, 4, UINT32_MAX, MXP_EFORMAT, "slot 4294967295");
     refused(16, 8, 2, MXP_EFORMAT, "at 2 are no whole float32");
@@ -141,6 +141,66 @@ static void bodies_that_are_longer_come_alone(void **state)
     assert_int_equal(read_of(&of), MXP_EFORMAT);
 }
 
+// ---- compression -------------------------------------------------------------------------------
+static mxn_wire compressed(int kind)
+{
+    mxn_wire header = mxn__wire(kind);
+    header.flags = MXN_WIRE_COMPRESSED;
+    header.last = 0x3f000000;  // 0.5
+    return header;
+}
+
+static int read_header(const mxn_wire *header)
+{
+    mxn_wire got;
+    return mxn__wire_read(header, sizeof *header, &got);
+}
+
+static void compressed_are_pushes_buckets_and_what_agrees_on_it(void **state)
+{
+    (void)state;
+    for (int kind = 1; kind < MXN_WIRE_KIND_COUNT; kind++) {
+        const mxn_wire header = compressed(kind);
+        const bool is_it =
+            kind == MXN_WIRE_PUSH || kind == MXN_WIRE_BUCKET || kind == MXN_WIRE_BARRIER;
+        assert_int_equal(read_header(&header), is_it ? MXP_OK : MXP_EFORMAT);
+        assert_true(is_it || strstr(mxp_last_error(), "are not compressed") != NULL);
+    }
+}
+
+static void compressed_refused(mxn_wire header, const char *says)
+{
+    assert_int_equal(read_header(&header), MXP_EFORMAT);
+    if (strstr(mxp_last_error(), says) == NULL) {
+        fail_msg("'%s' does not say '%s'", mxp_last_error(), says);
+    }
+}
+
+static void compressed_ones_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t bad[] = {0, 0x80000000, 0xbf000000, 0x7f800000, 0xff800000, 0x7fc00000};
+    mxn_wire push = compressed(MXN_WIRE_PUSH);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        push.last = bad[i];
+        compressed_refused(push, "is no threshold of compression");
+    }
+    push = compressed(MXN_WIRE_PUSH);
+    push.bytes = 6;
+    compressed_refused(push, "6 bytes at 0 are no whole float32");
+    push = compressed(MXN_WIRE_PUSH);
+    push.dtype = 1;
+    compressed_refused(push, "type 1 are not compressed");
+    push = compressed(MXN_WIRE_PUSH);
+    push.flags |= MXN_WIRE_SUMMED;
+    compressed_refused(push, "are not compressed");
+    push.flags ^= MXN_WIRE_SUMMED | MXN_WIRE_LOCAL;
+    compressed_refused(push, "are not compressed");
+    mxn_wire barrier = compressed(MXN_WIRE_BARRIER);
+    barrier.bytes = 8;
+    compressed_refused(barrier, "are not compressed");
+}
+
 static void a_pull_asks_and_carries_nothing(void **state)
 {
     (void)state;
@@ -175,6 +235,8 @@ int main(void)
         cmocka_unit_test(cut_messages_are_refused),
         cmocka_unit_test(nothing_is_set_by_a_refusal),
         cmocka_unit_test(bodies_that_are_longer_come_alone),
+        cmocka_unit_test(compressed_are_pushes_buckets_and_what_agrees_on_it),
+        cmocka_unit_test(compressed_ones_that_cannot_be_are_refused),
         cmocka_unit_test(a_pull_asks_and_carries_nothing),
         cmocka_unit_test(tags_tell_bodies_apart),
     };
