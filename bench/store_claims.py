@@ -210,6 +210,21 @@ class WithAndWithout(typing.NamedTuple):
         return in_turn(row, options, lambda: start_ours(*job), lambda: start_ours(*job, **self.other))
 
 
+class OverAnother(typing.NamedTuple):
+    """Ours beside ours with another workload."""
+    name: str
+    workload: str
+    workers: int
+    servers: int
+    other: str
+    unit: str = "ns"
+    needs_peers: bool = False
+
+    def measure(self, row, place, options):
+        return in_turn(row, options, *(lambda workload=one: start_ours(place, workload, self.workers, self.servers)
+                                       for one in (self.workload, self.other)))
+
+
 class OverFloor(typing.NamedTuple):
     """Ours over a program that runs once a round."""
     name: str
@@ -287,6 +302,10 @@ CLAIMS = [
     Alone("DK12 LeNet step with messages recorded, 2 workers, over one with nothing", "messages", 2, 0, "ns/step"),
     WithAndWithout("DK15 pushpull of 200 keys of 1 KB, 2 workers, 2 servers, over the same without buckets",
                    "many", 2, 2, {"MXNET_KVSTORE_BUCKET_BYTES": "0"}),
+    Alone("DK16 bytes of a compressed push of 16.8 MB, over a plain one", "pushed_bytes", 2, 0, "bytes"),
+    OverAnother("DK16 push and pull of 16.8 MB compressed, 2 workers, 2 servers, over the same plain",
+                "compressed", 2, 2, "large"),
+    Beside("DK17 push and pull of 16.8 MB compressed, 2 workers, 2 servers, over MXNet's", "compressed", 2, 2),
 ]
 NAMES = [claim.name for claim in CLAIMS]
 

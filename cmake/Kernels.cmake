@@ -58,7 +58,8 @@ function(mxp_kernels target)
     COMPILE_OPTIONS "${flags};${fused};${mxp_flags_64}")
   # Plain C, of each function and type a loop along memory.
   set_source_files_properties(
-    ${op}/elementwise/clip.c ${op}/linalg/multiply.c PROPERTIES COMPILE_OPTIONS -O3)
+    ${op}/elementwise/clip.c ${op}/linalg/multiply.c ${PROJECT_SOURCE_DIR}/src/runtime/kvstore/two_bit.c
+    PROPERTIES COMPILE_OPTIONS -O3)
   if(with_dnnl)
     target_compile_definitions(${target} PRIVATE MXN_WITH_DNNL)
     target_include_directories(${target} SYSTEM PRIVATE ${DNNL_INCLUDE_DIR})

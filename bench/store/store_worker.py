@@ -19,11 +19,13 @@ import workloads
 KEYS = {"small": ([400], 200), "large": ([4 << 20], 4), "sixty": ([4096] * 50 + [65536] * 8 + [1_000_000] * 2, 4),
         "many": ([250] * 200, 10)}
 IDLE_SECONDS = 2.0
+TWO_BIT = {"type": "2bit", "threshold": 1}
 
 
-def push_and_pull(store, sizes, repeats, together=False):
-    """ns of a push and a pull of all keys, and the wait for them."""
+def push_and_pull(store, sizes, repeats, together=False, total=None):
+    """ns of a push and a pull of all keys, and the wait for them. `total`: what a value of the sum is."""
     names = [f"k{number}" for number in range(len(sizes))]
+    total = total or sum(range(1, store.num_workers + 1))
     values = [mx.nd.ones((size,)) * (store.rank + 1) for size in sizes]
     outs = [mx.nd.zeros((size,)) for size in sizes]
     for name, size in zip(names, sizes):
@@ -41,11 +43,40 @@ def push_and_pull(store, sizes, repeats, together=False):
                     store.pull(name, out=out)
             mx.nd.waitall()
         took = (time.perf_counter_ns() - begin) / repeats
-        total = sum(range(1, store.num_workers + 1))
         # The original's, of several workers without an optimizer, grow from push to push.
         if hasattr(store, "barrier") and any(out[0].asscalar() != total for out in outs):
             raise SystemExit("wrong sums")
         return {"ns": took}
+    return batch
+
+
+def compressed(store):
+    """The same of the large key with gradients of 2 bits, of which each is the threshold."""
+    store.set_gradient_compression(TWO_BIT)
+    return push_and_pull(store, *KEYS["large"], total=store.num_workers)
+
+
+def pushed_bytes(store):
+    """Bytes of a push of the large key, as the profile has them, compressed and plain."""
+    names = {"KVStoreDistCompressedPush": "ns", "KVStoreDistDefaultPush": "off_ns"}
+    stores = store, mx.kv.create("dist_sync")
+    store.set_gradient_compression(TWO_BIT)
+    value, trace = mx.nd.ones((4 << 20,)), pathlib.Path(sys.argv[1], f"trace.{store.rank}.json")
+    for one in stores:
+        one.init("k", value)
+    mx.profiler.set_config(profile_all=True, filename=str(trace), continuous_dump=False)
+
+    def batch():
+        mx.profiler.set_state("run")
+        for one in stores:
+            one.push("k", value)
+        mx.nd.waitall()
+        store.barrier()
+        mx.profiler.set_state("stop")
+        mx.profiler.dump()
+        events = json.loads(trace.read_text(encoding="utf-8"))["traceEvents"]
+        spans = [event for event in events if event["name"] in names and "pieces" in event.get("args", {})]
+        return {names[span["name"]]: float(span["args"]["bytes"]) for span in spans}
     return batch
 
 
@@ -87,8 +118,9 @@ def make(store, workload):
         return push_and_pull(store, *KEYS[workload], together=workload == "many")
     if workload == "sum":
         return push_and_pull(store, *KEYS["large"], together=True)
-    if workload == "idle":
-        return idle(store)
+    others = {"idle": idle, "compressed": compressed, "pushed_bytes": pushed_bytes}
+    if workload in others:
+        return others[workload](store)
     if workload == "lenet":
         return lenet(store)
     return lenet_recorded(store)

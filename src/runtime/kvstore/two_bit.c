@@ -6,16 +6,19 @@
 enum { WORD = MXN_TWO_BIT_PER_WORD, PER_BYTE = 4 };
 
 // ---- encoding ----------------------------------------------------------------------------------
-// What each of 16 values is on the wire; the residuals keep the rest.
+// What each of 16 values is on the wire; the residuals keep the rest. Masks in the place of
+// branches: no processor guesses which of three a value is.
 static void choose(const float *restrict gradient, float *restrict residual, float threshold,
                    uint32_t *restrict codes)
 {
+    const uint32_t bits = mxn__two_bit_bits(threshold);
     for (int i = 0; i < WORD; i++) {
         const float value = residual[i] + gradient[i];
-        const bool is_up = value >= threshold, is_down = value <= -threshold;
-        const float less = value - threshold, more = value + threshold;
-        residual[i] = is_up ? less : is_down ? more : value;
-        codes[i] = (is_up ? 3u : 0u) | (is_down ? 2u : 0u);
+        const uint32_t up = 0u - (uint32_t)(value >= threshold);
+        const uint32_t down = 0u - (uint32_t)(value <= -threshold);
+        const uint32_t sent = (bits & (up | down)) | (down & 0x80000000u);
+        residual[i] = value - mxn__two_bit_threshold(sent);
+        codes[i] = (up & 3u) | (down & 2u);
     }
 }
 
