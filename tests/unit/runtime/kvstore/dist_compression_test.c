@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed pushes against a model that handles one value at a time, for many orders of arrival,
 // layouts and settings; what workers agree on; and what is refused.
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -186,6 +187,69 @@ static void bits_are_the_models_in_every_order_of_arrival(void **state)
     }
 }
 
+// ---- communication threads ---------------------------------------------------------------------
+typedef struct caller {
+    dist_world *world;
+    uint32_t worker;
+    pthread_t thread;
+    bool is_good;
+} caller;
+
+static bool wait_good(const dist_outcome *of)
+{
+    dist_outcome_wait(of);
+    return dist_outcome_is_good(of);
+}
+
+// A round of one worker after the other; whether all went well is told.
+static void *train(void *argument)
+{
+    caller *of = argument;
+    mxn_dist *dist = dist_world_worker(of->world, of->worker);
+    const uint32_t w = of->worker;
+    dist_outcome one;
+    of->is_good = set_compression(dist, 0, threshold, &one) == MXP_OK && wait_good(&one);
+    for (uint32_t k = 0; k < KEYS && of->is_good; k++) {
+        of->is_good = dist_world_init(dist, 0, k, "w", wanted[0][k], counts[k], &one) == MXP_OK &&
+                      wait_good(&one);
+    }
+    for (uint32_t round = 0; round < ROUNDS && of->is_good; round++) {
+        for (uint32_t n = 0; n < KEYS; n++) {
+            const uint32_t key = (n + w + round) % KEYS;
+            push_round(of->world, 0, w, key, round);
+            pull(of->world, 0, w, key);
+        }
+        for (uint32_t k = 0; k < KEYS; k++) {
+            of->is_good &= wait_good(&pulled[w][k]) && wait_good(&pushed[w][k]) &&
+                           memcmp(out[w][k], wanted[round][k], counts[k] * sizeof(float)) == 0;
+        }
+    }
+    return NULL;
+}
+
+static void workers_with_threads_pull_the_models_bits(void **state)
+{
+    (void)state;
+    make_model();
+    for (uint32_t servers = 0; servers < 3; servers++) {
+        mxn_dist_config config = config_of(7 + servers);
+        config.is_driven = false;
+        dist_world world;
+        caller callers[WORKERS];
+        memset(residual, 0, sizeof residual);
+        dist_world_open(&world, WORKERS, servers, &config, servers);
+        for (uint32_t w = 0; w < WORKERS; w++) {
+            callers[w] = (caller){.world = &world, .worker = w};
+            assert_int_equal(pthread_create(&callers[w].thread, NULL, train, &callers[w]), 0);
+        }
+        for (uint32_t w = 0; w < WORKERS; w++) {
+            pthread_join(callers[w].thread, NULL);
+            assert_true(callers[w].is_good);
+        }
+        dist_world_close_threads(&world);
+    }
+}
+
 // ---- dist_async --------------------------------------------------------------------------------
 static void add_up(void *context, const mxn_dist_part *part, const void *sum, void *stored,
                    mxn_dist_request *request)
@@ -282,9 +346,9 @@ static void play_large(const mxn_dist_config *config, uint16_t store, uint64_t s
         for (uint32_t i = 0; i < LARGE; i++) {
             value[w][i] = gradient(w, 0, 0, i);
         }
-        assert_int_equal(push_large(dist_world_worker(&world, w), store, value[w], rest[w], body[w],
-                                    &done[w]),
-                         MXP_OK);
+        assert_int_equal(
+            push_large(dist_world_worker(&world, w), store, value[w], rest[w], body[w], &done[w]),
+            MXP_OK);
     }
     dist_world_run(&world);
     assert_int_equal(dist_world_do(dist_world_worker(&world, 1), MXN_DIST_PULL, store, 0, NULL, got,
@@ -559,6 +623,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_the_models_in_every_order_of_arrival),
+        cmocka_unit_test(workers_with_threads_pull_the_models_bits),
         cmocka_unit_test(asynchronous_pushes_are_expanded_one_by_one),
         cmocka_unit_test(values_whose_words_come_as_bodies_are_the_same),
         cmocka_unit_test(workers_that_differ_are_told),
