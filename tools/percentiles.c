@@ -8,9 +8,10 @@
 #include "base/text.h"
 #include "profiler/export/table/print_text.h"
 
-static double percentile_ms(const mxp_row *row, int i)
+// In ms, of bytes in bytes.
+static double percentile_of(const mxp_row *row, int i)
 {
-    return (double)mxp__row_percentile(row, i) / 1e6;
+    return (double)mxp__row_percentile(row, i) / mxp__row_scale(row);
 }
 
 // P99 is the shortest duration that 99 % of the row's do not exceed.
@@ -37,7 +38,8 @@ static void put_section_heading(const mxp_row *row, mxp_strbuf *out)
     mxp__strbuf_puts(out, "\n=================\n");
     mxp__strbuf_printf(out, "%-25s%16s", "Name", "Total Count");
     for (int i = 0; i < MXP__PERCENTILES; i++) {
-        mxp__strbuf_printf(out, " %11s (ms)", mxp__percentile_name(i));
+        mxp__strbuf_printf(out, mxp__row_is_plain(row) ? " %16s" : " %11s (ms)",
+                           mxp__percentile_name(i));
     }
     mxp__strbuf_printf(out, "\n%-25s%16s", "----", "-----------");
     for (int i = 0; i < MXP__PERCENTILES; i++) {
@@ -64,7 +66,7 @@ void mxp__percentiles_table(const mxp_row *rows, size_t count, mxp_strbuf *out)
         mxp__put_name(out, rows[r].name, rows[r].name_length, 25);
         mxp__strbuf_printf(out, "%16" PRIu64, rows[r].count);
         for (int i = 0; i < MXP__PERCENTILES; i++) {
-            mxp__strbuf_printf(out, " %16.4f", percentile_ms(&rows[r], i));
+            mxp__strbuf_printf(out, " %16.4f", percentile_of(&rows[r], i));
         }
         mxp__strbuf_puts(out, rows[r].exact != NULL ? "\n" : " *\n");
     }
@@ -77,7 +79,7 @@ static void put_json_row(const mxp_row *row, int indent, mxp_strbuf *out)
     mxp__strbuf_puts(out, ": {");
     for (int i = 0; i < MXP__PERCENTILES; i++) {
         mxp__strbuf_printf(out, "%s\"%s\": ", i == 0 ? "" : ", ", mxp__percentile_name(i));
-        mxp__json_double(out, percentile_ms(row, i));
+        mxp__json_double(out, percentile_of(row, i));
     }
     mxp__strbuf_printf(out, ", \"Exact\": %s}", row->exact != NULL ? "true" : "false");
 }

@@ -81,3 +81,61 @@ def test_a_wrong_value_is_told_and_changes_nothing(tmp_path):
     assert "distributed_detail='all': set it to one of rounds, messages, statistics" in told[0]
     assert len(told) == 4 and all("set it to all, or to ranks with commas between them" in line for line in told[1:])
     assert "/nowhere" not in result.stderr
+
+
+COUNTED = f"""
+import mxnet as mx
+kv = mx.kv.create("dist_sync")
+value, out = mx.nd.ones((10, 10)), mx.nd.zeros((10, 10))
+long, long_out = mx.nd.ones((1100, 1000)), mx.nd.zeros((1100, 1000))  # halves on both servers
+kv.init("a", value)
+kv.init("b", long)
+kv.barrier()
+for _ in range({STEPS}):
+    kv.push("a", value)
+    kv.pull("a", out)
+    kv.pushpull("b", long, out=long_out)
+    out.wait_to_read()
+    long_out.wait_to_read()
+"""
+
+
+def counted_rows(path):
+    report = subprocess.run([local_job.BUILD / "mxprof", "report", "--json", path], check=True, capture_output=True, timeout=60)
+    return {(row["what"], row["of"]): row for row in json.loads(report.stdout).get("communication", [])}
+
+
+@needs_runtime
+def test_statistics_are_a_table_of_each_process_and_of_all(tmp_path):
+    folder = tmp_path / "job"
+    local_job.run(COUNTED, folder=folder, servers=2, MXPROF_DISTRIBUTED_DETAIL="statistics")
+    push, both = "KVStoreDistDefaultPush", "KVStoreDistDefaultStoragePushPull"
+    rows = counted_rows(folder)
+    assert rows[push, "a"]["times"] == rows[both, "b"]["times"] == 2 * STEPS
+    assert rows[both, "b"]["bytes"] == {name: 4_400_000 for name in ("min", "p50", "p90", "p99", "max")} | {
+        "total": 2 * STEPS * 4_400_000}
+    assert rows["KVStoreDistDefaultStoragePull", "a"]["waited_ns"] is None and rows["barrier", ""]["bytes"] is None
+    # A part of "b" is on each server; "a" is on one.
+    assert rows["KVStore round", "b"]["times"] == 2 * STEPS and rows["KVStore round", "a"]["times"] == STEPS
+    assert rows["KVStore round", "b"]["bytes"]["max"] == 2_200_000
+    for row in rows.values():
+        time = row["time_ns"]
+        assert time["min"] <= time["p50"] <= time["p90"] <= time["p99"] <= time["max"] <= time["total"]
+    alone = [counted_rows(path) for path in folder.iterdir()]
+    assert sum((push, "a") in found for found in alone) == sum(("KVStore round", "b") in found for found in alone) == 2
+    for key, row in rows.items():
+        assert row["times"] == sum(found[key]["times"] for found in alone if key in found)
+    text = subprocess.run([local_job.BUILD / "mxprof", "report", folder], check=True, capture_output=True, text=True,
+                          timeout=60).stdout
+    assert "KVStoreDistDefaultPush" in text.split("communication  ")[-1] and "without records" not in text
+    server = next(path for path, found in zip(folder.iterdir(), alone) if ("KVStore round", "b") in found)
+    table = subprocess.run([local_job.BUILD / "mxprof", "report", "--layout", "mxnet", "--csv", server], check=True,
+                           capture_output=True, text=True, timeout=60).stdout
+    assert (f'"communication bytes","KVStore round: b",value,bytes,{STEPS},{STEPS * 2_200_000},2200000,2200000,2200000' in
+            table)
+
+
+@needs_runtime
+def test_a_run_that_records_has_no_such_table(tmp_path):
+    local_job.run(COUNTED, folder=tmp_path / "job")
+    assert counted_rows(tmp_path / "job") == {}

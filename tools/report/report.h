@@ -96,6 +96,8 @@ int mxp__report_put_trees(mxp_time_report *report, mxp_strbuf *out);
 // The tree of calls of all processes, ranked. mxp__time_tree_fini is due whatever it returns.
 int mxp__report_call_tree(mxp_time_report *report, mxp_time_tree *tree);
 int mxp__report_put_steps(mxp_time_report *report, mxp_strbuf *out);
+// What a distributed store counted without records (report_counted.c).
+int mxp__report_put_counted(mxp_time_report *report, mxp_strbuf *out);
 int mxp__report_put_path(mxp_time_report *report, mxp_strbuf *out);
 // The line of steps, and which are the slowest.
 void mxp__report_put_summary(mxp_time_report *report, mxp_strbuf *out);

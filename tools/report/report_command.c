@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "clock_lines.h"
 #include "instances/instance_tables.h"
+#include "profiler/analysis/ranks/counted.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "report/report.h"
@@ -176,8 +177,8 @@ static bool is_only_in_the_table(const mxp_time_report *report)
     const mxp_source *source = report->input->source;
     const mxp_selection *chosen = &report->wish->selection;
     return report->rows.operators + report->rows.spans == 0 && report->process_count == 1 &&
-           report->wish->by == MXP_BY_NOTHING && !report->wish->tree && chosen->from == NULL &&
-           chosen->until == NULL &&
+           mxp__counted_names(source) == 0 && report->wish->by == MXP_BY_NOTHING &&
+           !report->wish->tree && chosen->from == NULL && chosen->until == NULL &&
            (source->stats_count > 0 || source->counter_count > 0 ||
             report->summary.by_kind[MXP_KIND_COUNTER] > 0);
 }

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "clock_lines.h"
 #include "report/report.h"
+#include "report/report_counted.h"
 #include "report/report_ranks.h"
 #include "text/json_writer.h"
 
@@ -281,6 +282,9 @@ int mxp__report_json(mxp_time_report *report, mxp_strbuf *out)
     }
     if (error == MXP_OK) {
         error = put_rows(report, &json, false);
+    }
+    if (error == MXP_OK) {
+        error = mxp__report_counted_json(report->input->source, &json);
     }
     if (error == MXP_OK && report->wish->tree) {
         error = put_trees(report, &json);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "coverage.h"
+#include "profiler/analysis/ranks/counted.h"
 #include "report/report.h"
 #include "text/figure.h"
 
@@ -120,13 +121,15 @@ static void put_source(const mxp_time_report *report, const mxp_source *source, 
     }
 }
 
-// Names whose spans were counted without records are in MXNet's table alone.
+// Names whose spans were counted without records are in MXNet's table alone, but for those of a
+// distributed store.
 static void put_statistics(const mxp_time_report *report, mxp_strbuf *out)
 {
     size_t names = 0;
     for (size_t i = 0; i < report->process_count; i++) {
         names += report->processes[i].source->stats_count;
     }
+    names -= mxp__counted_names(report->input->source);
     put_count(out, "statistics", names,
               "name was counted without records, too: --layout mxnet has its times",
               "names were counted without records, too: --layout mxnet has their times");

@@ -71,7 +71,10 @@ static int put_all(mxp_time_report *report, mxp_strbuf *out)
     if (error == MXP_OK) {
         error = put_part(report, mxp__report_put_operators, out);
     }
-    return error == MXP_OK ? put_part(report, put_usual_spans, out) : error;
+    if (error == MXP_OK) {
+        error = put_part(report, put_usual_spans, out);
+    }
+    return error == MXP_OK ? put_part(report, mxp__report_put_counted, out) : error;
 }
 
 static int put_by_layer(mxp_time_report *report, mxp_strbuf *out)

@@ -84,6 +84,7 @@ typedef struct mxn_turn_part {
 
 typedef struct mxn_link {  // to one owner, or to one worker that sums for the host
     uint32_t peer;
+    mxn_statistic statistic;  // of its messages
     uint32_t bodies, pulls;  // under way: what the window bounds
     mxn_turn_part *heap;  // by priority, then by number
     size_t heap_count, heap_capacity;

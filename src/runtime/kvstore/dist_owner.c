@@ -57,6 +57,7 @@ static mxn_arrival_of *new_arrival(mxn_dist *dist, uint32_t peer, const mxn_wire
                                  .worker = dist->transport->peers[peer].worker,
                                  .by = dist->transport->peers[peer].worker,
                                  .header = *header,
+                                 .came_ticks = mxn__record_now(),
                                  .older = owner->youngest};
         if (owner->youngest != NULL) {
             owner->youngest->younger = made;
@@ -436,6 +437,8 @@ void mxn__owner_fini(mxn_dist *dist)
     mxp__free(owner->slot_parts, owner->part_capacity * sizeof *owner->slot_parts);
     mxp__strfree(owner->refusal);
     mxp__free(owner->replies, dist->worker_count * sizeof *owner->replies);
+    mxp__free(owner->of_workers,
+              owner->of_workers == NULL ? 0 : dist->worker_count * sizeof *owner->of_workers);
     mxp__free(owner, sizeof *owner);
     dist->owner = NULL;
 }

@@ -35,6 +35,7 @@ struct mxn_arrival_of {
     void *into;  // where its value goes; null: to a buffer that is taken when it is received
     mxn_piece_buffer *held;  // null: `into` is where it is wanted
     uint64_t here_ns, begin_ticks;
+    uint64_t came_ticks;  // its header; 0: nothing was recorded then
     uint64_t reply_flow;
 };
 
@@ -97,6 +98,7 @@ struct mxn_owner_part {
     bool updates;  // whether this round goes through the updater
     uint64_t first_ns, first_full_ns, last_ns, told_ns, first_ticks;
     uint64_t copy_ticks, add_ticks, sum_end_ticks;  // spent on this round's sum
+    mxn_statistic round_statistic, sum_statistic;
     // Updates.
     uint32_t readers;  // replies that are being sent from the stored value
     bool is_updating;
@@ -148,6 +150,7 @@ struct mxn_owner {
     // For counters.
     uint64_t held_bytes, pieces_waiting, in_bytes, out_bytes;
     uint64_t told[4];
+    mxn_statistic *of_workers;  // of their messages, by rank; null before the first one
 
     mxn_owner_command *commands, *commands_last;
     mxn_long_answer *answers;  // that are being sent

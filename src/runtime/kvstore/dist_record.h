@@ -13,6 +13,12 @@ int mxn__record_follow(mxn_dist *dist);
 
 bool mxn__record_is_on(void);  // this process is profiled now
 
+// The time, 0 while nothing is recorded.
+static inline uint64_t mxn__record_now(void)
+{
+    return mxp_enabled(MXP_CLASS_IMPERATIVE) ? mxp_ticks() : 0;
+}
+
 // What a probe has found (dist_probe.h).
 typedef struct mxn_probe_record {
     uint32_t peer, pieces;

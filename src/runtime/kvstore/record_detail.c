@@ -14,7 +14,7 @@
 #include "base/setting.h"
 
 static const char detail_key[] = "distributed_detail", ranks_key[] = "distributed_ranks";
-static const char *const words[] = {[MXN_DETAIL_ROUNDS] = "rounds",
+static const char *const words[MXN_DETAIL_WORDS] = {[MXN_DETAIL_ROUNDS] = "rounds",
                                     [MXN_DETAIL_MESSAGES] = "messages",
                                     [MXN_DETAIL_STATISTICS] = "statistics"};
 

@@ -8,8 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Rounds and operations; each message, too; nothing but what tables count.
-enum { MXN_DETAIL_ROUNDS, MXN_DETAIL_MESSAGES, MXN_DETAIL_STATISTICS };
+// Rounds and operations; each message, too; histograms in place of both.
+enum {
+    MXN_DETAIL_ROUNDS,
+    MXN_DETAIL_MESSAGES,
+    MXN_DETAIL_STATISTICS,
+    MXN_DETAIL_WORDS,  // how many of them can be chosen
+    MXN_DETAIL_ALL = MXN_DETAIL_WORDS  // everything at once: for tests that compare them
+};
 
 typedef struct mxn_detail_choice {
     const char *detail, *ranks;  // null: not given

@@ -263,6 +263,7 @@ static int add_statistics(name_pass *pass)
         if (row == NULL) {
             return MXP_ENOMEM;
         }
+        row->unit = pass->source->name(pass->source, view->name).unit;
         mxp__histogram_merge(&row->histogram, view->histogram);
     }
     return MXP_OK;

@@ -58,7 +58,7 @@ typedef struct mxp_row {
     uint64_t count;
     double total, min, max, avg;  // ns, or the counter's own unit; total of a counter: last value
     uint32_t value_type;  // counters: MXP_ARG_U64, I64 or F64, for the exact values
-    uint32_t unit;  // MXP_UNIT_* of the counter
+    uint32_t unit;  // MXP_UNIT_* of the counter; MXP_UNIT_BYTES of values that are no durations
     mxp_number last, least, most;
     const mxp_histogram *histogram;  // durations only, null where only the sums are known
     const uint64_t *exact;  // MXP__PERCENTILES, ns; null unless mxp__aggregate_exact found them

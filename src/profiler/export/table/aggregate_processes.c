@@ -127,6 +127,9 @@ static int add_up(mxp_process_tables *processes, mxp_sorted_row *rows, size_t co
         sum->total += row->total;
         sum->min = row->min < sum->min ? row->min : sum->min;
         sum->max = row->max > sum->max ? row->max : sum->max;
+        sum->last.u64 += row->last.u64;
+        sum->least.u64 = row->least.u64 < sum->least.u64 ? row->least.u64 : sum->least.u64;
+        sum->most.u64 = row->most.u64 > sum->most.u64 ? row->most.u64 : sum->most.u64;
         if (own != NULL) {
             mxp__histogram_merge(&own->histogram, row->histogram);
         }

@@ -22,7 +22,8 @@ typedef struct row_list {
 // ---- collecting -------------------------------------------------------------------------------
 static double key_of(const mxp_row *row, const row_list *list)
 {
-    const double time_scale = row->is_counter ? 1 : 1e-6;  // as it is printed
+    const double time_scale =
+        row->is_counter || row->unit == MXP_UNIT_BYTES ? 1 : 1e-6;  // as it is printed
     double key;
     switch (list->sort_by) {
     case MXP_SORT_AVG:
@@ -79,6 +80,11 @@ static void add_durations(row_list *list, const mxp_duration_table *table)
         row.max = (double)histogram->max;
         row.avg = row.total / (double)row.count;
         row.histogram = histogram;
+        row.unit = table->rows[id]->unit;
+        row.value_type = MXP_ARG_U64;
+        row.last.u64 = histogram->total;
+        row.least.u64 = histogram->min;
+        row.most.u64 = histogram->max;
         add_row(list, &row);
     }
 }

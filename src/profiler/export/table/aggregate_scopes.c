@@ -228,10 +228,15 @@ static int add_record(void *context, const mxp_event *event)
     }
 }
 
-// Statistics without a trace have no scopes.
+// Statistics without a trace have no scopes. Values that were counted by themselves are no part of
+// a thread's time.
 static int add_statistics(scope_pass *pass)
 {
     for (size_t i = 0; i < pass->source->stats_count; i++) {
+        const uint32_t name = pass->source->stats[i].name;
+        if (pass->source->name(pass->source, name).style == MXP_STYLE_NONE) {
+            continue;
+        }
         mxp_duration_row *row = row_of_scope(pass, 0, MXP_PHASE_NONE);
         if (row == NULL) {
             return MXP_ENOMEM;

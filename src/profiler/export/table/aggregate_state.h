@@ -19,6 +19,7 @@ typedef struct mxp_duration_row {
     mxp_histogram histogram;  // first: the inner loop reaches it without an offset
     mxp_label label;
     mxp_selected *selected;  // null, but in a pass for exact percentiles
+    uint32_t unit;  // MXP_UNIT_BYTES of values that were counted, else ns
 } mxp_duration_row;
 
 // `first`, `integral`: the mean is first + integral / active time since the first sample, where

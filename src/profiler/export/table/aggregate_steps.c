@@ -274,6 +274,7 @@ int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source)
         if (row == NULL) {
             return MXP_ENOMEM;
         }
+        row->unit = source->name(source, source->stats[i].name).unit;
         mxp__histogram_merge(&row->histogram, source->stats[i].histogram);
     }
     return error;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table as CSV, a line for each row:
 //   section,name,kind,unit,count,total,min,max,avg,p50,p90,p99
-// kind is duration, counter or memory. unit is ms, kB, bytes, percent or empty (a plain number).
-// total of a counter is its last value. Percentiles are of durations: exact where the rows know
-// them so, else less than 25 % off. Fields without a value are empty.
+// kind is duration, value (counted without records), counter or memory. unit is ms, kB, bytes,
+// percent or empty (a plain number). total of a counter is its last value. Percentiles are of
+// durations: exact where the rows know them so, else less than 25 % off. Fields without a value are
+// empty.
 #include <inttypes.h>
 
 #include "base/fail.h"
@@ -41,11 +42,11 @@ static void put_row(const mxp_row *row, mxp_strbuf *out)
     put_text(out, row->section, row->section_length);
     mxp__strbuf_putc(out, ',');
     put_text(out, row->name, row->name_length);
-    mxp__strbuf_printf(out, ",%s,%s,%" PRIu64,
-                       row->is_memory    ? "memory"
-                       : row->is_counter ? "counter"
-                                         : "duration",
-                       unit_of(row), row->count);
+    const char *kind = row->is_memory           ? "memory"
+                       : row->is_counter        ? "counter"
+                       : mxp__row_is_plain(row) ? "value"
+                                                : "duration";
+    mxp__strbuf_printf(out, ",%s,%s,%" PRIu64, kind, unit_of(row), row->count);
     put_figure(row, row->total, &row->last, out);
     put_figure(row, row->min, &row->least, out);
     put_figure(row, row->max, &row->most, out);

@@ -65,12 +65,13 @@ double mxp__row_scale(const mxp_row *row)
     if (row->is_memory) {
         return 1e3;
     }
-    return !row->is_counter || row->unit == MXP_UNIT_NS ? 1e6 : 1;
+    return mxp__row_is_plain(row) ? 1 : 1e6;
 }
 
 int mxp__row_is_plain(const mxp_row *row)
 {
-    return row->is_counter && !row->is_memory && row->unit != MXP_UNIT_NS;
+    return !row->is_memory &&
+           (row->is_counter ? row->unit != MXP_UNIT_NS : row->unit == MXP_UNIT_BYTES);
 }
 
 void mxp__put_figure(mxp_strbuf *out, const mxp_row *row, double value, const mxp_number *exact)

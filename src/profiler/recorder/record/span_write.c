@@ -3,14 +3,22 @@
 
 #include "profiler/recorder/record/tap.h"
 
-static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
+static bool add_value(mxp_thread *self, uint32_t name, uint64_t value)
 {
-    uint64_t mult = mxp_atomic_load(&mxp__rec.ns_mult);
-    uint64_t ns = (uint64_t)((mxp_uint128)duration * mult >> 32);
     uint32_t at = mxp__busy_anywhere(&self->hot);  // as in mxp__thread_new_chunk
-    bool added = mxp__stats_add(&self->stats, name, ns);
+    bool added = mxp__stats_add(&self->stats, name, value);
     mxp__busy_again(&self->hot, at);
     return added;
+}
+
+static uint64_t ns_of(uint64_t ticks)
+{
+    return (uint64_t)((mxp_uint128)ticks * mxp_atomic_load(&mxp__rec.ns_mult) >> 32);
+}
+
+static bool add_statistics(mxp_thread *self, uint32_t name, uint64_t duration)
+{
+    return add_value(self, name, ns_of(duration));
 }
 
 void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, uint64_t now)
@@ -19,6 +27,22 @@ void mxp__emit_statistics(mxp_thread *self, uint32_t name, uint64_t duration, ui
     if (!add_statistics(self, name, duration)) {
         mxp__thread_lose(self, MXP_LOSS_MEMORY_FULL, 1, now);
     }
+}
+
+void mxp_statistic(uint32_t classes, mxp_name name, uint64_t value)
+{
+    mxp_emit emit;
+    if (mxp_enabled(classes) && mxp__emit_enter(&emit, classes, 0)) {
+        if (!add_value(emit.self, name, value)) {
+            mxp__thread_lose(emit.self, MXP_LOSS_MEMORY_FULL, 1, emit.now);
+        }
+        mxp__emit_leave(emit.self);
+    }
+}
+
+void mxp_statistic_span(uint32_t classes, mxp_name name, uint64_t begin_ticks, uint64_t end_ticks)
+{
+    mxp_statistic(classes, name, end_ticks > begin_ticks ? ns_of(end_ticks - begin_ticks) : 0);
 }
 
 static uint32_t args_of(const mxp_span *span)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a profile holds of a store over processes: docs/distributed-records.md.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/os/os.h"
@@ -7,6 +11,7 @@
 #include "dist_world.h"
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
+#include "random.h"
 #include "runtime/kvstore/record_detail.h"
 
 enum { LONG = 1300, SMALL = 100 };  // LONG: two pieces
@@ -218,21 +223,218 @@ static void every_request_is_told_at_both_ends(void **state)
     live_events_free(&live);
 }
 
-static void statistics_are_counters_alone(void **state)
+// ---- statistics --------------------------------------------------------------------------------
+enum { VALUES_MAX = 200 };
+
+typedef struct value_list {
+    uint64_t values[VALUES_MAX];
+    size_t count;
+} value_list;
+
+static int compare_values(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// What the records say: the values of an argument, or the lengths (null), of all spans with this
+// name whose argument `of` is `whom`. A number is compared with its text.
+static value_list recorded(const live_events *live, const char *name, const char *of,
+                           const char *whom, const char *argument)
+{
+    value_list list = {.count = 0};
+    const size_t all = live_events_count(live, MXP_KIND_SPAN, name);
+    for (size_t i = 0; i < all; i++) {
+        const mxp_event *span = live_events_find(live, MXP_KIND_SPAN, name, i);
+        char number[32] = "";
+        if (strcmp(of, "worker") == 0) {
+            snprintf(number, sizeof number, "worker %u",
+                     (unsigned)live_events_number(live, span, of));
+        }
+        const char *text = number[0] != '\0' ? number
+                           : of[0] == '\0'   ? whom
+                                             : text_of(live, span, of);
+        if (strcmp(text, whom) == 0) {
+            assert_true(list.count < VALUES_MAX);
+            list.values[list.count++] = argument != NULL
+                                            ? live_events_number(live, span, argument)
+                                            : (uint64_t)(span->end_ns - span->begin_ns);
+        }
+    }
+    qsort(list.values, list.count, sizeof *list.values, compare_values);
+    return list;
+}
+
+// To within the width of a bucket; lengths in ticks are converted at two rates.
+static void assert_near(uint64_t found, uint64_t wanted, double part)
+{
+    const double apart = (double)found - (double)wanted;
+    if (fabs(apart) > part * (double)wanted + 2) {
+        fail_msg("%" PRIu64 " and not %" PRIu64, found, wanted);
+    }
+}
+
+static const mxp_histogram *counted(const live_events *live, const char *category, const char *text)
+{
+    for (size_t i = 0; i < live->source->stats_count; i++) {
+        const mxp_name_view name = live->source->name(live->source, live->source->stats[i].name);
+        if (strcmp(name.text, text) == 0 &&
+            strcmp(live->source->name(live->source, name.category).text, category) == 0) {
+            return live->source->stats[i].histogram;
+        }
+    }
+    return NULL;
+}
+
+static void assert_counted(const live_events *live, const char *category, const char *text,
+                           const value_list *wanted)
+{
+    static const double fractions[] = {0.5, 0.9, 0.99};
+    const mxp_histogram *found = counted(live, category, text);
+    if (found == NULL) {
+        fail_msg("nothing is counted of %s in %s", text, category);
+        return;
+    }
+    uint64_t total = 0;
+    for (size_t i = 0; i < wanted->count; i++) {
+        total += wanted->values[i];
+    }
+    assert_true(wanted->count > 0);
+    assert_int_equal(found->count, wanted->count);
+    assert_near(found->total, total, 0.02);
+    assert_near(found->min, wanted->values[0], 0.02);
+    assert_near(found->max, wanted->values[wanted->count - 1], 0.02);
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+        const size_t rank = (size_t)ceil(fractions[i] * (double)wanted->count);
+        assert_near(mxp__histogram_quantile(found, fractions[i]), wanted->values[rank - 1], 0.25);
+    }
+}
+
+// The spans `name` of a key, or all of them, against what was counted.
+static void assert_same(const live_events *live, const char *name, const char *key,
+                        const char *waited, const char *sent)
+{
+    static const char time[] = "communication time", wait[] = "communication waited";
+    char text[80];
+    snprintf(text, sizeof text, "%s%s%s", name, key[0] == '\0' ? "" : ": ", key);
+    const char *of = key[0] == '\0' ? "" : "key";
+    value_list list = recorded(live, name, of, key, NULL);
+    assert_counted(live, time, text, &list);
+    if (waited != NULL) {
+        list = recorded(live, name, of, key, waited);
+        assert_counted(live, wait, text, &list);
+    }
+    if (sent != NULL) {
+        list = recorded(live, name, of, key, sent);
+        assert_counted(live, "communication sent", text, &list);
+    }
+    if (of[0] != '\0') {
+        list = recorded(live, name, of, key, "bytes");
+        assert_counted(live, "communication bytes", text, &list);
+    }
+}
+
+// What was counted before stays with the process until its limits change.
+static int forget_statistics(void **state)
+{
+    (void)state;
+    mxp_recorder_limits limits = {.memory_limit_bytes = UINT64_C(1) << 30, .names = 1 << 20};
+    for (int i = 0; i < 2; i++) {
+        limits.statistics_when_full = i == 0;
+        assert_int_equal(mxp__recorder_limits_set(&limits), MXP_OK);
+    }
+    return 0;
+}
+
+static void train(dist_world *world, int rounds)
+{
+    uint64_t random = 5;
+    for (int round = 0; round < rounds; round++) {
+        for (uint32_t w = 0; w < 2; w++) {
+            const uint32_t worker = (w + (uint32_t)round) % 2;
+            do_one(world, worker, MXN_DIST_PUSHPULL, 1, LONG);
+            mxp__os_sleep_us((long)random_below(&random, 2000));
+        }
+        for (uint32_t w = 0; w < 2; w++) {
+            do_one(world, w, MXN_DIST_PUSH, 0, SMALL);
+        }
+        for (uint32_t w = 0; w < 2; w++) {
+            do_one(world, w, MXN_DIST_PULL, 0, SMALL);
+        }
+    }
+    for (uint32_t w = 0; w < 2; w++) {
+        do_one(world, w, MXN_DIST_BARRIER, 0, 0);
+    }
+}
+
+// One run that is both recorded and counted.
+static void statistics_are_those_of_the_records(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 30 };
+    dist_world world;
+    live_events live;
+    value_list list;
+    open_world(&world, MXN_DETAIL_ALL);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    train(&world, ROUNDS);
+    finish(&world, &live);
+    assert_same(&live, "KVStoreDistDefaultStoragePushPull", "large", "waited_ns", "send_ns");
+    assert_same(&live, "KVStoreDistDefaultPush", "small", "waited_ns", "send_ns");
+    assert_same(&live, "KVStoreDistDefaultStoragePull", "small", NULL, "send_ns");
+    assert_same(&live, "barrier", "", "waited_ns", NULL);
+    assert_same(&live, "KVStore round", "large", "spread_ns", NULL);
+    assert_same(&live, "KVStore round", "small", "spread_ns", NULL);
+    assert_null(counted(&live, "communication waited", "KVStoreDistDefaultStoragePull: small"));
+    // Half of "large" is on each server, "small" on the first one alone.
+    for (uint32_t peer = 0; peer < 2; peer++) {
+        char text[40];
+        snprintf(text, sizeof text, "server %u", peer);
+        list = recorded(&live, "send", "peer", text, "bytes");
+        assert_int_equal(list.count, 2 * ROUNDS * (peer == 0 ? 3 : 1));
+        snprintf(text, sizeof text, "message: server %u", peer);
+        assert_counted(&live, "communication bytes", text, &list);
+        assert_int_equal(counted(&live, "communication time", text)->count, list.count);
+        snprintf(text, sizeof text, "worker %u", peer);
+        list = recorded(&live, "reply", "worker", text, "bytes");
+        assert_int_equal(list.count, ROUNDS * 4);
+        snprintf(text, sizeof text, "request: worker %u", peer);
+        assert_counted(&live, "communication bytes", text, &list);
+    }
+    assert_int_equal(counted(&live, "communication time", "sum: large")->count, 2 * ROUNDS);
+    live_events_free(&live);
+}
+
+static void statistics_have_no_records(void **state)
 {
     (void)state;
     dist_world world;
     live_events live;
     open_world(&world, MXN_DETAIL_STATISTICS);
     mxp__recorder_start(MXP_CLASS_ALL, 0);
-    for (uint32_t w = 0; w < 2; w++) {
-        do_one(&world, w, MXN_DIST_PUSHPULL, 1, LONG);
-        do_one(&world, w, MXN_DIST_BARRIER, 0, 0);
-    }
+    train(&world, 1);
     finish(&world, &live);
     assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, NULL), 0);
     assert_int_equal(live_events_count(&live, MXP_KIND_OPERATOR, NULL), 0);
+    assert_int_equal(live_events_count(&live, MXP_KIND_FLOW, NULL), 0);
     assert_true(live_events_count(&live, MXP_KIND_COUNTER, "kvstore: bytes out") > 0);
+    const mxp_histogram *push =
+        counted(&live, "communication time", "KVStoreDistDefaultStoragePushPull: large");
+    assert_non_null(push);
+    assert_int_equal(push->count, 2);
+    live_events_free(&live);
+}
+
+static void records_are_not_counted(void **state)
+{
+    (void)state;
+    dist_world world;
+    live_events live;
+    open_world(&world, MXN_DETAIL_MESSAGES);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    train(&world, 1);
+    finish(&world, &live);
+    assert_int_equal(live.source->stats_count, 0);
     live_events_free(&live);
 }
 
@@ -261,7 +463,12 @@ int main(void)
         cmocka_unit_test_teardown(a_barrier_is_a_span_of_each_worker, live_events_stop),
         cmocka_unit_test_teardown(each_message_has_an_arrow_that_goes_forward, live_events_stop),
         cmocka_unit_test_teardown(every_request_is_told_at_both_ends, live_events_stop),
-        cmocka_unit_test_teardown(statistics_are_counters_alone, live_events_stop),
+        cmocka_unit_test_setup_teardown(statistics_are_those_of_the_records, forget_statistics,
+                                        live_events_stop),
+        cmocka_unit_test_setup_teardown(statistics_have_no_records, forget_statistics,
+                                        live_events_stop),
+        cmocka_unit_test_setup_teardown(records_are_not_counted, forget_statistics,
+                                        live_events_stop),
         cmocka_unit_test_teardown(nothing_is_told_while_nothing_records, live_events_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
