@@ -140,26 +140,13 @@ static int take_span(walk *self, const mxp_event *event)
     return error == MXP_OK ? add_span(self, track, event, kind, NULL) : error;
 }
 
-// The step in which a moment lies; SIZE_MAX: in none. They come nearly in the order of time.
-static size_t step_of(walk *self, uint64_t ticks)
-{
-    const mxp_steps *steps = self->of->steps;
-    const size_t i = self->step;
-    const bool is_same = i < steps->count && steps->mark_ticks[i] <= ticks &&
-                         (i + 1 == steps->count || ticks < steps->mark_ticks[i + 1]);
-    if (!is_same) {
-        self->step = mxp__steps_of(steps, ticks);
-    }
-    return self->step;
-}
-
 static void count_in_step(walk *self, const mxp_event *event, uint64_t push_ticks)
 {
     const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
     if (self->of->sums == NULL || (event->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) != 0) {
         return;
     }
-    const size_t step = step_of(self, push_ticks);
+    const size_t step = mxp__steps_near(self->of->steps, push_ticks, &self->step);
     if (step != SIZE_MAX) {
         self->of->sums[step].phases_ns[phase < MXP_PHASES ? phase : 0] +=
             (uint64_t)(event->end_ns - event->begin_ns);
@@ -200,7 +187,7 @@ static int take_wait(walk *self, const mxp_event *event)
     uint32_t kind;
     self->page->has_waits = true;
     if (self->of->sums != NULL && event->thread == self->of->steps->thread) {
-        const size_t step = step_of(self, event->begin_ticks);
+        const size_t step = mxp__steps_near(self->of->steps, event->begin_ticks, &self->step);
         if (step != SIZE_MAX) {
             self->of->sums[step].waiting_ns += (uint64_t)(event->end_ns - event->begin_ns);
         }

@@ -36,12 +36,13 @@ static uint8_t busy_of(uint64_t busy_ns, uint64_t width_ns)
 }
 
 // ---- bins --------------------------------------------------------------------------------------
-// Place of a kind; share_count: there is none.
+// Place of a kind; share_count: there is none. What place_of has of bins before is not its kind's.
 static inline size_t find_share(const mxp_tile_row *row, uint32_t kind)
 {
     size_t i = 0;
     if (row->place_of != NULL && kind < MXP_TILE_PLACES) {
-        return row->place_of[kind] > 0 ? row->place_of[kind] - 1u : row->share_count;
+        i = row->place_of[kind];
+        return i < row->share_count && row->shares[i].kind == kind ? i : row->share_count;
     }
     while (i < row->share_count && row->shares[i].kind != kind) {
         i++;
@@ -56,47 +57,40 @@ static void forget_places(mxp_tile_row *row)
 }
 
 // Of few kinds a search is as fast. Without memory for places it goes on.
-static void note_place(mxp_tile_row *row, size_t place)
+static void make_places(mxp_tile_row *row)
 {
-    enum { FEW = 2 };
-    if (row->place_of == NULL && place == FEW) {
-        row->place_of = mxp__alloc(MXP_TILE_PLACES * sizeof *row->place_of);
-        for (size_t i = 0; row->place_of != NULL && i < place; i++) {
-            if (row->shares[i].kind < MXP_TILE_PLACES) {
-                row->place_of[row->shares[i].kind] = (uint16_t)(i + 1);
-            }
+    row->place_of = mxp__alloc(MXP_TILE_PLACES * sizeof *row->place_of);
+    for (size_t i = 0; row->place_of != NULL && i < row->share_count; i++) {
+        if (row->shares[i].kind < MXP_TILE_PLACES) {
+            row->place_of[row->shares[i].kind] = (uint16_t)i;
         }
-    }
-    if (row->place_of != NULL && row->shares[place].kind < MXP_TILE_PLACES) {
-        row->place_of[row->shares[place].kind] = (uint16_t)(place + 1);
     }
 }
 
-static void clear_shares(mxp_tile_row *row)
+static int append_share(mxp_tile_row *row, const mxp_tile_share *share)
 {
-    for (size_t i = 0; row->place_of != NULL && i < row->share_count; i++) {
-        if (row->shares[i].kind < MXP_TILE_PLACES) {
-            row->place_of[row->shares[i].kind] = 0;
-        }
+    enum { FEW = 2 };
+    const size_t place = row->share_count;
+    if (place == row->share_capacity &&
+        mxp__grow(&row->shares, &row->share_capacity, place + 1, sizeof *row->shares) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
     }
-    row->share_count = 0;
+    row->shares[row->share_count++] = *share;
+    if (row->place_of != NULL && share->kind < MXP_TILE_PLACES) {
+        row->place_of[share->kind] = (uint16_t)place;
+    } else if (row->place_of == NULL && place == FEW) {
+        make_places(row);
+    }
+    return MXP_OK;
 }
 
 static inline int add_share(mxp_tile_row *row, const mxp_tile_share *share)
 {
     size_t i = find_share(row, share->kind);
-    if (i == row->share_count && i == SHARES_MAX) {
-        i--;
+    if (i == row->share_count && i < SHARES_MAX) {
+        return append_share(row, share);
     }
-    if (i == row->share_count) {
-        if (i == row->share_capacity &&
-            mxp__grow(&row->shares, &row->share_capacity, i + 1, sizeof *row->shares) != MXP_OK) {
-            return mxp__fail_memory(memory_for);
-        }
-        row->shares[row->share_count++] = *share;
-        note_place(row, i);
-        return MXP_OK;
-    }
+    i = i < row->share_count ? i : row->share_count - 1;
     row->shares[i].busy_ns += share->busy_ns;
     row->shares[i].spans += share->spans;
     return MXP_OK;
@@ -158,7 +152,7 @@ static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
         error = level == 0 ? MXP_OK : hand_up(tiles, lane, level - 1, share);
     }
     bin.busy = busy_of(busy_ns, tiles->levels.width_ns[level]);
-    clear_shares(row);
+    row->share_count = 0;
     return error == MXP_OK ? push_bin(tiles, lane, level, row->count, bin) : error;
 }
 
@@ -292,9 +286,16 @@ int mxp__tiles_add(mxp_tiles *tiles, mxp_tile_lane *lane, unsigned class_of, uin
     tiles->spans[class_of - 1]++;
     const int error = give_up_levels(tiles);
     const size_t level = class_of <= active_levels(tiles) ? class_of - 1 : active_levels(tiles) - 1;
-    return error == MXP_OK
-               ? add_at(tiles, lane, level, begin_ns / tiles->levels.width_ns[level], &share)
-               : error;
+    const uint64_t width_ns = tiles->levels.width_ns[level];
+    mxp_tile_row *row = &lane->rows[level];
+    if (error != MXP_OK) {
+        return error;
+    }
+    // Mostly it is the open bin, which is told without a division.
+    if (row->share_count > 0 && begin_ns - row->index * width_ns < width_ns) {
+        return add_share(row, &share);
+    }
+    return add_at(tiles, lane, level, begin_ns / width_ns, &share);
 }
 
 int mxp__tiles_end_lane(mxp_tiles *tiles, mxp_tile_lane *lane)

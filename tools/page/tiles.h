@@ -33,7 +33,7 @@ typedef struct mxp_tile_row {
     uint64_t index;  // of the one that is open, if it has shares
     mxp_tile_share *shares;  // by kind
     size_t share_count, share_capacity;
-    uint16_t *place_of;  // of kinds below MXP_TILE_PLACES: place + 1, 0: none; null: it has few
+    uint16_t *place_of;  // of kinds below MXP_TILE_PLACES, if the share there is theirs; null: few
 } mxp_tile_row;
 
 typedef struct mxp_tile_lane {

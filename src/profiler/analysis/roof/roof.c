@@ -22,6 +22,7 @@ typedef struct roof_pass {
     const mxp_choice *choice;
     mxp_id_map places;
     bool *is_idle;  // by name id: does no work of a step
+    size_t near;  // step of the operator before
     mxp_roof *roof;
 } roof_pass;
 
@@ -102,8 +103,7 @@ static float sound(float value)
 
 // The parent of a bulk stands for its members, unless it did their work: then it has their cost.
 // Members without time of their own have none to be compared.
-static bool is_looked_at(const roof_pass *pass, const mxp_event *event,
-                         const mxp_operator_view *view)
+static bool is_looked_at(roof_pass *pass, const mxp_event *event, const mxp_operator_view *view)
 {
     const uint32_t flags = event->flags;
     bool is_empty_parent =
@@ -112,7 +112,7 @@ static bool is_looked_at(const roof_pass *pass, const mxp_event *event,
                    pass->is_idle[event->name];
     return !is_empty_parent && !is_idle &&
            (flags & (MXP_OP_SHARED | MXP_OP_FAILED | MXP_OP_ASYNC)) == 0 &&
-           mxp__choice_takes(pass->choice, view->push_ticks, event->begin_ns);
+           mxp__choice_takes_near(pass->choice, view->push_ticks, event->begin_ns, &pass->near);
 }
 
 static int add_operator(roof_pass *pass, const mxp_event *event)

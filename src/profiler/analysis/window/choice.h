@@ -55,13 +55,21 @@ void mxp__choice_fini(mxp_choice *choice);
 
 // Whether a moment is chosen: in ticks where steps are, by the marks between which it lies; else by
 // its time.
-static inline bool mxp__choice_takes(const mxp_choice *choice, uint64_t ticks, int64_t ns)
+// `near`: as of mxp__steps_near.
+static inline bool mxp__choice_takes_near(const mxp_choice *choice, uint64_t ticks, int64_t ns,
+                                          size_t *near)
 {
     if (choice->steps == NULL) {
         return choice->is_everything || (ns >= choice->from_ns && ns < choice->until_ns);
     }
-    const size_t step = mxp__steps_of(choice->of, ticks);
+    const size_t step = mxp__steps_near(choice->of, ticks, near);
     return step != SIZE_MAX && choice->steps[step];
+}
+
+static inline bool mxp__choice_takes(const mxp_choice *choice, uint64_t ticks, int64_t ns)
+{
+    size_t near = SIZE_MAX;
+    return mxp__choice_takes_near(choice, ticks, ns, &near);
 }
 
 #endif

@@ -67,6 +67,18 @@ static inline bool mxp__step_is_plain(const mxp_step_window *step)
 // Place of the step in which a moment lies by the marks: from a mark to before the next one.
 // SIZE_MAX: before the first mark, or there is none.
 size_t mxp__steps_of(const mxp_steps *steps, uint64_t ticks);
+// The same of moments that come in about the order of time: `near` is the step of the one before, 0
+// at first.
+static inline size_t mxp__steps_near(const mxp_steps *steps, uint64_t ticks, size_t *near)
+{
+    const size_t i = *near;
+    const bool is_same = i < steps->count && steps->mark_ticks[i] <= ticks &&
+                         (i + 1 == steps->count || ticks < steps->mark_ticks[i + 1]);
+    if (!is_same) {
+        *near = mxp__steps_of(steps, ticks);
+    }
+    return *near;
+}
 
 // Names of operators that do no work of a step: deletions and the engine's own waits. By name id;
 // true for those. Free with mxp__free(names, source->name_count). Null without memory or names.
