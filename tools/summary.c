@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "profiler/analysis/window/record_times.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/merge.h"
 
@@ -78,17 +79,13 @@ static int add_frame(summary_pass *pass, const mxp_event *event)
     return MXP_OK;
 }
 
-// A span on a lane's own clock says nothing about the time of the trace.
-static void extend_time(mxp_summary *summary, const mxp_event *event)
+static void extend_time(mxp_summary *summary, int64_t begin_ns, int64_t end_ns)
 {
-    if (mxp__event_clock(event) != MXP_CLOCK_TRACE) {
-        return;
+    if (!summary->has_time || begin_ns < summary->first_ns) {
+        summary->first_ns = begin_ns;
     }
-    if (!summary->has_time || event->begin_ns < summary->first_ns) {
-        summary->first_ns = event->begin_ns;
-    }
-    if (!summary->has_time || event->end_ns > summary->last_ns) {
-        summary->last_ns = event->end_ns;
+    if (!summary->has_time || end_ns > summary->last_ns) {
+        summary->last_ns = end_ns;
     }
     summary->has_time = true;
 }
@@ -96,7 +93,10 @@ static void extend_time(mxp_summary *summary, const mxp_event *event)
 static int add_event(summary_pass *pass, const mxp_event *event)
 {
     mxp_summary *summary = pass->summary;
-    extend_time(summary, event);
+    if (mxp__event_clock(event) ==
+        MXP_CLOCK_TRACE) {  // else it says nothing about the trace's time
+        extend_time(summary, event->begin_ns, event->end_ns);
+    }
     summary->records++;
     summary->by_kind[event->kind < MXP_SUMMARY_KINDS ? event->kind : 0]++;
     if (event->kind != MXP_KIND_SPAN) {
@@ -116,6 +116,26 @@ static void add_unread(summary_pass *pass, uint64_t bytes)
     pass->summary->unread_bytes += bytes;
 }
 
+// Passes over the calls without arguments at the decoder, which are most records: they are in no
+// row of frames, and their times are plain.
+static void add_calls(summary_pass *pass, mxp_decoder *decoder)
+{
+    mxp_summary *summary = pass->summary;
+    const mxp_plain_clock clock = mxp__plain_clock_of(decoder);
+    mxp_span_times times;
+    while (decoder->range.end - decoder->at >= 2 && mxp__is_lean_span_head(decoder->at)) {
+        const uint32_t name = (uint32_t)decoder->at[1];
+        if (name >= pass->source->name_count || pass->frame_of[name] != FRAME_NOT ||
+            !mxp__span_times_at(&clock, decoder->at, &times)) {
+            return;
+        }
+        extend_time(summary, times.begin_ns, times.end_ns);
+        summary->records++;
+        summary->by_kind[MXP_KIND_SPAN]++;
+        decoder->at += 2;
+    }
+}
+
 // The records of a range up to its end, or to the first that is damaged.
 static int add_records(summary_pass *pass, const mxp_record_range *range)
 {
@@ -125,11 +145,14 @@ static int add_records(summary_pass *pass, const mxp_record_range *range)
     uint64_t before = pass->summary->records;
     int more;
     mxp__decoder_begin(&decoder, pass->source->timebase, range);
+    add_calls(pass, &decoder);
+    at = decoder.at;
     while ((more = mxp__decoder_next(&decoder, &event)) == 1) {
         int error = add_event(pass, &event);
         if (error != MXP_OK) {
             return error;
         }
+        add_calls(pass, &decoder);
         at = decoder.at;
     }
     pass->summary->thread_records[range->thread] += pass->summary->records - before;
