@@ -14,7 +14,7 @@ BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 CORES = sorted(os.sched_getaffinity(0))
 COMMANDS = [["report"], ["report", "--json"], ["report", "--tree"], ["report", "--by", "thread"],
             ["report", "--step", "3:40", "--json"], ["path"], ["path", "--json"], ["whatif"],
-            ["explain", "--json"]]
+            ["explain", "--json"], ["view", "--size", "none", "-o", "-"], ["view", "--size", "300k", "-o", "-"]]
 
 
 class LongRun(diff_runs.Run):
