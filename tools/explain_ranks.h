@@ -51,6 +51,9 @@ void mxp__explain_ranks_free(mxp_explain_ranks *ranks);  // null is fine
 
 void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                             mxp_strbuf *out);
+// Its verdict alone: who keeps the others waiting, what bounds the job.
+void mxp__explain_ranks_say(const mxp_explain_ranks *ranks, const mxp_screen *screen,
+                            mxp_strbuf *out);
 // Its tables alone, without a verdict: workers, owners, and keys, those waited for longest first.
 void mxp__ranks_tables_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                            mxp_strbuf *out);

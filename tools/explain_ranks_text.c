@@ -123,7 +123,7 @@ static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     mxp__strbuf_puts(out, " a step.\n");
 }
 
-void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
+void mxp__explain_ranks_say(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                             mxp_strbuf *out)
 {
     if (ranks->found.named != MXP__STRAGGLERS_NONE) {
@@ -132,6 +132,12 @@ void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *sc
         put_nobody(ranks, screen, out);
     }
     mxp__explain_bound_put(ranks, screen, out);
+}
+
+void mxp__explain_ranks_put(const mxp_explain_ranks *ranks, const mxp_screen *screen,
+                            mxp_strbuf *out)
+{
+    mxp__explain_ranks_say(ranks, screen, out);
     mxp__strbuf_putc(out, '\n');
     mxp__ranks_tables_put(ranks, screen, out);
 }

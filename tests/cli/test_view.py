@@ -619,7 +619,7 @@ def test_what_explain_says_of_a_job_is_in_its_page(tmp_path):
     said = json.loads(mxprof("explain", folder, "--json").stdout)
     head = page_of(folder).head
     assert head["explain"] == said and said["between_ranks"]["straggler"] == 1
-    assert "was last in" in head["plain"]
+    assert "was last in" in head["plain"] and head["workers"] and head["plain"].startswith(head["workers"])
 
 
 def test_more_threads_than_tracks(tmp_path):

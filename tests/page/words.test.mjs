@@ -11,7 +11,7 @@ import { isDropped } from '../../tools/page/dropped.js';
 import { layoutOf, programOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
 import { sceneOf } from '../../tools/page/scene.js';
-import { ranksWords } from '../../tools/page/ranks_panel.js';
+import { ranksAdvice } from '../../tools/page/ranks_panel.js';
 import { csvOfAll } from '../../tools/page/table.js';
 import { barsOf, medianOf } from '../../tools/page/strip.js';
 import { drawHeadings, drawScene, tickOf } from '../../tools/page/strokes.js';
@@ -94,11 +94,13 @@ test('the headline has what takes most, exchanges too, and no more than a line',
   assert.equal(headline([], []), 'No operators and no calls were recorded');
 });
 
-test('workers: who is waited for, in words', () => {
+test('workers: what holds up a job is what to try first', () => {
   const workers = [{ worker: 'worker 0', rank: 0, last_steps: 1 }, { worker: 'worker 1', rank: 1, last_steps: 19 }];
-  assert.match(ranksWords({ straggler: null, workers, noise_ns: 2e6 }), /^No worker keeps the others waiting more than chance does\. Their spread explains 2\.00 ms a step/);
-  assert.match(ranksWords({ straggler: 1, workers, steps: 20, cost_ns: 5e6, step_ns: 25e6, longer: 'net/conv1', longer_ns: 4e6, gain_ns: 5e6, gain_low_ns: 4e6, gain_high_ns: 6e6 }),
-    /^worker 1 was last in 95\.0 % of 20 steps: the others waited 5\.00 ms of a 25\.0 ms step for it\. Its net\/conv1 takes 4\.00 ms a step longer.* gain 5\.00 ms a step \(4\.00 ms to 6\.00 ms\)/);
+  const of = ranks => ({ explain: { between_ranks: { workers, ...ranks } }, workers: 'Network-bound: the way of worker 0 carries 9.9 MB/s (97 %).\nTry fewer bytes: gradient compression,\nfloat16.\n' });
+  assert.equal(ranksAdvice(of({ straggler: null, bound: 'neither' })), '');
+  assert.equal(ranksAdvice(of({ straggler: null, bound: 'network' })), 'Network-bound: try fewer bytes: gradient compression, float16');
+  assert.equal(ranksAdvice(of({ straggler: 1, bound: 'network', gain_ns: 5e6 })), 'worker 1 keeps the others waiting: as fast as the second slowest it saves 5.00 ms a step');
+  assert.equal(ranksAdvice({ explain: null, workers: '' }), '');
 });
 
 test('the strip shows the slowest of each pixel, so that no slow step is lost', () => {

@@ -6,6 +6,7 @@ import { causeOf, gainShort } from './explain_panel.js';
 import { FORM } from './head.js';
 import { ofMany } from './layout.js';
 import { PARTS } from './palette.js';
+import { ranksAdvice } from './ranks_panel.js';
 import { chosenOf, lengthOf, medianOf, workOf } from './strip.js';
 import { count, counted, name, percent, time } from './text.js';
 /** @import { Head, Step } from './head.js' */
@@ -138,14 +139,14 @@ function windowWords({ steps }, chosen, work, wall) {
   return `Shares and times a step are of ${of}${processes > 1 ? ` of ${count(processes)} processes` : ''}${side}.`;
 }
 
-/** What to try first: the first cause that is told, else the largest single gain, else the largest there is.
+/** What to try first: what holds up a job as a whole, else the first cause that is told, else the largest single gain, else the largest there is.
  * @param {Head} head @param {(tab: string) => void} choose */
 function tryFirst(head, choose) {
   const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
-  const tab = told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
+  const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
   const nothing = head.explainRefused ? name(head.explainRefused) : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
-  const words = told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
-    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing;
+  const words = ofWorkers || (told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
+    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);
   return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));
 }
 

@@ -26,7 +26,7 @@ import { Damage } from './bytes.js';
  * @typedef {{version: number, title: string, file: string, command: string, length: number, begin: bigint, texts: string[],
  *   processes: Process[], threads: Thread[], kinds: Kind[], stats: Stat[], tracks: Track[], steps: Step[], tiles: Tile[],
  *   blocks: BlockInfo[], report: any, explain: any, explainRefused: string, told: Told[], plain: string,
- *   memory: {documents: any[], devices: Device[]}, counters: CounterInfo[], flows: number,
+ *   workers: string, memory: {documents: any[], devices: Device[]}, counters: CounterInfo[], flows: number,
  *   path: {categories: string[], document: any, steps: [number, number][]} | null, pathRefused: string,
  *   whatif: any, whatifRefused: string, icicle: {nodes: number, steps: number, wall: number} | null,
  *   losses: {process: number, thread: number, from: number, to: number, records: number, reason: string}[],
@@ -182,7 +182,7 @@ function blockRow(row, tracks, tiles) {
 function documentsOf(json) {
   const path = json.path ?? null;
   return {
-    report: json.report ?? {}, explain: json.explain ?? null, explainRefused: text(json.explain_refused),
+    workers: text(json.workers), report: json.report ?? {}, explain: json.explain ?? null, explainRefused: text(json.explain_refused),
     told: list(json.told ?? [], 'causes').map(row => ({ process: row.process ?? 0, cause: row.cause ?? -1, title: text(row.title),
       evidence: list(row.evidence ?? [], 'evidence').map(text), next: text(row.next), step: row.step ?? -1 })),
     path: path && { categories: list(path.categories, 'categories').map(text), document: path.document ?? null,

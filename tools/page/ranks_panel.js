@@ -3,16 +3,15 @@
 // numbers of `mxprof explain --json`'s between_ranks.
 import { h } from './dom.js';
 import { countColumn, csvOfAll, table, timeColumn } from './table.js';
-import { counted, name, percent, size, time } from './text.js';
+import { name, size, time, wholeName } from './text.js';
 /** @import { Head } from './head.js' */
 
-/** Who is waited for, in a sentence or two. @param {any} ranks */
-export function ranksWords(ranks) {
-  const slow = (ranks.workers ?? []).find((/** @type {any} */ row) => row.rank === ranks.straggler);
-  if (!slow) return `No worker keeps the others waiting more than chance does. Their spread explains ${time(ranks.noise_ns, 3)} a step.`;
-  const longer = ranks.longer && ranks.longer_ns > 0 ? ` Its ${name(ranks.longer)} takes ${time(ranks.longer_ns, 3)} a step longer than the others\u2019.` : '';
-  return `${name(slow.worker)} was last in ${percent(slow.last_steps / Math.max(1, ranks.steps))} of ${counted(ranks.steps, 'step')}: the others waited ${time(ranks.cost_ns, 3)} of a ${time(ranks.step_ns, 3)} step for it.`
-    + `${longer} Equal to the second slowest it would gain ${time(ranks.gain_ns, 3)} a step (${time(ranks.gain_low_ns, 3)} to ${time(ranks.gain_high_ns, 3)}).`;
+/** What to try for a job as a whole, of explain's words: whom the others wait for, else what bounds it; "": neither. @param {Head} head */
+export function ranksAdvice({ explain, workers }) {
+  const ranks = explain?.between_ranks, slow = (ranks?.workers ?? []).find((/** @type {any} */ row) => row.rank === ranks.straggler);
+  if (slow) return `${name(slow.worker)} keeps the others waiting: as fast as the second slowest it saves ${time(ranks.gain_ns, 3)} a step`;
+  const what = /** @type {Record<string, string>} */ ({ network: 'Network-bound', owners: 'Owner-bound' })[ranks?.bound], advice = /\bTry ([^]+?)\.?\s*$/.exec(workers)?.[1];
+  return what && advice ? `${what}: try ${name(advice.replace(/\n/g, ' '))}` : '';
 }
 
 /** @param {string} caption @param {string} key @param {any[]} rows @param {import('./table.js').Column<any>[]} columns */
@@ -21,7 +20,7 @@ function part(caption, key, rows, columns) {
 }
 
 /** @param {Head} head @returns {import('./tabs.js').Panel | null} */
-export function ranksPart({ explain }) {
+export function ranksPart({ explain, workers: words }) {
   const ranks = explain?.between_ranks;
   if (!ranks) return null;
   const bytes = { title: 'Bytes', minor: true, value: (/** @type {any} */ row) => row.bytes, show: (/** @type {any} */ row) => size(row.bytes) };
@@ -30,6 +29,6 @@ export function ranksPart({ explain }) {
     timeColumn('Waited', row => row.waited_ns), timeColumn('Caused', row => row.caused_ns), countColumn('Last in', row => row.last_steps), bytes]);
   const owners = part('Owner', 'owner', ranks.owners ?? [], [timeColumn('Waited for workers', each('spread_ns', 'rounds')), timeColumn('Adding and answering', each('busy_ns', 'rounds')), countColumn('Rounds', row => row.rounds)]);
   const keys = part('Key', 'key', ranks.keys ?? [], [timeColumn('Waited each time', each('waited_ns', 'waits')), countColumn('Times', row => row.waits), bytes]);
-  return { element: h('section', { class: 'panel', 'aria-label': 'Workers' }, h('h3', {}, 'Between the workers'), h('p', { class: 'evidence' }, ranksWords(ranks)), workers?.element,
+  return { element: h('section', { class: 'panel', 'aria-label': 'Workers' }, h('h3', {}, 'Between the workers'), h('p', { class: 'evidence' }, wholeName(words.slice(0, 2000).replace(/\n/g, ' '))), workers?.element,
     h('div', { class: 'beside' }, owners?.element, keys?.element)), csv: () => csvOfAll([workers, owners, keys]) };
 }

@@ -77,6 +77,7 @@ static void put_lists(const mxp_view *view, mxp_strbuf *out)
                  {"blocks", mxp__view_put_blocks},
                  {"sizes", mxp__view_put_sizes},
                  {"told", mxp__view_put_told},
+                 {"workers", mxp__view_put_workers},
                  {"counters", mxp__view_put_counters},
                  {"flows", mxp__view_put_flows},
                  {"losses", mxp__view_put_losses},

@@ -7,6 +7,7 @@
 #include "view/view.h"
 
 void mxp__view_put_told(const mxp_view *view, mxp_strbuf *out);  // view_told.c
+void mxp__view_put_workers(const mxp_view *view, mxp_strbuf *out);
 void mxp__view_put_trust(const mxp_view *view, mxp_strbuf *out);
 
 // view_tables.c: what is a list of numbers.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "explain_ranks.h"
 #include "view/view_head.h"
 
 static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
@@ -74,6 +75,16 @@ void mxp__view_put_told(const mxp_view *view, mxp_strbuf *out)
         put_causes(view, -1, mxp__explain_view_shown(explain), &explain->imbalance.causes, &json);
     }
     mxp__json_end(&json);
+}
+
+void mxp__view_put_workers(const mxp_view *view, mxp_strbuf *out)
+{
+    mxp_strbuf text = {0};
+    if (view->is_explained && view->explain.ranks != NULL) {
+        mxp__explain_ranks_say(view->explain.ranks, &page_screen, &text);
+    }
+    mxp__json_string(out, mxp__strbuf_text(&text), text.length);
+    mxp__strbuf_fini(&text);
 }
 
 // ---- trust -------------------------------------------------------------------------------------
