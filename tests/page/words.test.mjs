@@ -10,6 +10,7 @@ import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
 import { layoutOf, programOf } from '../../tools/page/layout.js';
 import { idOf, linkOf, stateOf } from '../../tools/page/links.js';
+import { orderOfOwners, ownersAt } from '../../tools/page/memory_panel.js';
 import { sceneOf } from '../../tools/page/scene.js';
 import { ranksAdvice } from '../../tools/page/ranks_panel.js';
 import { csvOfAll } from '../../tools/page/table.js';
@@ -101,6 +102,13 @@ test('workers: what holds up a job is what to try first', () => {
   assert.equal(ranksAdvice(of({ straggler: null, bound: 'network' })), 'Network-bound: try fewer bytes: gradient compression, float16');
   assert.equal(ranksAdvice(of({ straggler: 1, bound: 'network', gain_ns: 5e6 })), 'worker 1 keeps the others waiting: as fast as the second slowest it saves 5.00 ms a step');
   assert.equal(ranksAdvice({ explain: null, workers: '' }), '');
+});
+
+test('memory: the picture has seven owners and others, the table all of them; together they are the bin', () => {
+  const device = { owners: Array.from({ length: 12 }, (_, i) => `owner ${i}`) }, curve = { most: [100], owners: device.owners.map((_, i) => [12 - i]) }, order = orderOfOwners(device, curve);
+  const seven = ownersAt(device, curve, order, 0), all = ownersAt(device, curve, order, 0, 12);
+  assert.deepEqual([seven.length, all.length, all[11].owner, all[11].token, all[12].owner], [8, 13, 'owner 11', 'own7', 'others']);
+  for (const rows of [seven, all]) assert.equal(rows.reduce((sum, row) => sum + row.bytes, 0), 100);
 });
 
 test('the strip shows the slowest of each pixel, so that no slow step is lost', () => {

@@ -14,19 +14,19 @@ import { counted, dotted, name, size, time } from './text.js';
 /** @import { Timeline } from './timeline.js' */
 /** @import { Panel } from './tabs.js' */
 
-const COLOURS = 7, STACK = 150, STACK_AXIS = 24;
+const COLOURS = 7, OTHERS = 'others', STACK = 150, STACK_AXIS = 24;
 
 /** @typedef {{at: number | undefined, moved: () => void}} Cursor where the reader put it, undefined: on the peak */
 /** @typedef {{owner: string, bytes: number, token: string}} Owned */
 
-/** Owners at a bin, the largest of the whole run first; what is behind the seventh is "others". @param {Device} device
- * @param {MemoryCurve} curve @param {number[]} order @param {number} bin @returns {Owned[]} */
-export function ownersAt(device, curve, order, bin) {
+/** Owners at a bin, the largest of the whole run first; what is behind `most` of them is "others". @param {Device} device
+ * @param {MemoryCurve} curve @param {number[]} order @param {number} bin @param {number} [most] @returns {Owned[]} */
+export function ownersAt(device, curve, order, bin, most = COLOURS) {
   if (bin < 0) return [];
   /** @type {Owned[]} */
-  const rows = order.slice(0, COLOURS).map((owner, i) => ({ owner: device.owners[owner], bytes: curve.owners[owner][bin], token: `own${i}` }));
+  const rows = order.slice(0, most).map((owner, i) => ({ owner: device.owners[owner], bytes: curve.owners[owner][bin], token: `own${Math.min(i, COLOURS)}` }));
   const known = rows.reduce((sum, row) => sum + row.bytes, 0);
-  return [...rows, { owner: 'others', bytes: Math.max(0, curve.most[bin] - known), token: 'own7' }];
+  return [...rows, { owner: OTHERS, bytes: Math.max(0, curve.most[bin] - known), token: 'own7' }];
 }
 
 /** Owners by the most that they held in any bin. @param {Device} device @param {MemoryCurve} curve */
@@ -76,7 +76,7 @@ class MemoryView {
   }
 
   fill() {
-    const rows = ownersAt(this.device, this.curve, this.order, this.bin).filter(row => row.bytes > 0), whole = Math.max(1, this.bin < 0 ? 0 : this.curve.most[this.bin]);
+    const named = this.order.filter(owner => this.device.owners[owner] !== OTHERS), rows = ownersAt(this.device, this.curve, named, this.bin, named.length).filter(row => row.bytes > 0), whole = Math.max(1, this.bin < 0 ? 0 : this.curve.most[this.bin]);
     this.table = table('Owners at the cursor', [
       { title: `Owner at ${time(this.cursor, 6)}`, value: (/** @type {Owned} */ row) => row.owner, show: row => h('span', {}, h('i', { class: 'key', style: { background: `var(--${row.token})` } }), name(row.owner)) },
       { title: 'Bytes', value: row => row.bytes, show: row => size(row.bytes) }, shareColumn('Share', row => row.bytes / whole),
