@@ -144,7 +144,7 @@ function windowWords({ steps }, chosen, work, wall) {
 function tryFirst(head, choose) {
   const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
   const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
-  const nothing = head.explainRefused ? name(head.explainRefused) : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
+  const nothing = !largest ? 'record operators and calls: profiler.set_config(profile_all=True)' : head.explainRefused ? name(head.explainRefused) : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
   const words = ofWorkers || (told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
     : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);
   return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));
