@@ -126,7 +126,7 @@ for (const name of ['chromium', 'firefox']) {
     });
 
     await part('keys: . and , go along a row, J and K to the rows below and above', async () => {
-      await page.run(() => mxprofPage.focusAt(0, 2e6));
+      await page.run(() => mxprofPage.address.focusAt(0, 2e6));
       await page.until(() => mxprofPage.timeline.focus?.begin === 2e6);
       for (const [key, begin, track, depth] of [['.', 5e6, 0, 0], ['.', 8e6, 0, 0], ['j', 9e6, 0, 1], ['k', 8e6, 0, 0], [',', 5e6, 0, 0], [',', 2e6, 0, 0], [',', 2e6, 0, 0]]) {
         await page.press(key);
@@ -138,12 +138,12 @@ for (const name of ['chromium', 'firefox']) {
     });
 
     await part('arrows of the trace: the focused span says where its flows go, and they are drawn', async () => {
-      await page.run(() => mxprofPage.focusAt(1, 1e6));
+      await page.run(() => mxprofPage.address.focusAt(1, 1e6));
       await page.until(() => mxprofPage.timeline.known?.flows.arrows.length === 1);
       assert.match(await text(page, '#say'), /^MXImperativeInvoke, .*launch to Convolution$/);
       assert.match(await text(page, '#detail'), /launch to Convolution/);
       assert.match(await page.run(() => mxprofPage.timeline.svg('x')), /<path d="M[^"]*C[^"]*" fill="none" stroke="#0b5bd3"/);
-      await page.run(() => mxprofPage.focusAt(0, 2e6));
+      await page.run(() => mxprofPage.address.focusAt(0, 2e6));
       await page.until(() => /launch from shape/.test(document.getElementById('say').textContent));
     });
 
@@ -394,7 +394,7 @@ for (const name of ['chromium', 'firefox']) {
         mxprofPage.timeline.select({ from: 21e6, to: 30e6 });
         mxprofPage.setSearch('conv', true);
       });
-      await page.run(() => mxprofPage.focusAt(0, 22e6));
+      await page.run(() => mxprofPage.address.focusAt(0, 22e6));
       await page.run(() => mxprofPage.togglePath());
       await page.rest(200);
       await page.run(() => mxprofPage.tabs.choose('Memory'));
@@ -435,7 +435,7 @@ for (const name of ['chromium', 'firefox']) {
       assert.match(lines[0][1], /\(ns\)$/);
       await page.press('p');
       await page.until(() => mxprofPage.timeline.path !== null);
-      await page.run(() => mxprofPage.focusAt(0, 5e6));
+      await page.run(() => mxprofPage.address.focusAt(0, 5e6));
       await page.until(() => mxprofPage.timeline.known?.links.by);
       await push('SVG');
       const svg = await page.run(async () => {
@@ -464,7 +464,7 @@ for (const name of ['chromium', 'firefox']) {
       }
       assert.deepEqual(await page.run(() => [document.images.length, document.querySelectorAll('b b, h1 *, script:not([type])').length, document.title.startsWith('</script>')]), [0, 1, true]);
       assert.ok(await page.run(() => !/[\u202a-\u202e\u2066-\u2069\u0000]/.test(document.getElementById('page').textContent)));
-      await page.run(() => mxprofPage.focusAt(5, 510));
+      await page.run(() => mxprofPage.address.focusAt(5, 510));
       await page.until(() => /whole name, 1,000,000 characters/.test(document.getElementById('detail').textContent));
     });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page once its head is read: first screen, timeline and panels, and what ties them together: steps, search, overlays,
 // selection and the address.
+import { Address } from './address.js';
 import { bestPrediction, cards } from './cards.js';
 import { comparePanel } from './compare_panel.js';
 import { Curves } from './curves.js';
@@ -12,10 +13,9 @@ import { iciclePanel } from './icicle_panel.js';
 import { Input } from './input.js';
 import { fillHelp, listenToKeys } from './keys.js';
 import { processName } from './layout.js';
-import { linkOf, stateOf } from './links.js';
 import { Profile } from './lod.js';
 import { memoryPanel } from './memory_panel.js';
-import { nearestBehind, nextOf } from './neighbours.js';
+import { nextOf } from './neighbours.js';
 import { lightInPrint, turnTheme, watchTheme } from './palette.js';
 import { pathOf } from './path_data.js';
 import { pathPanel } from './path_panel.js';
@@ -36,7 +36,7 @@ import { dataLength, trouble } from './whole.js';
 /** @import { Sight } from './explain_panel.js' */
 /** @import { Chosen } from './whatif_panel.js' */
 
-const WRITE_AFTER_MS = 250, SELECT_AFTER_MS = 60, NAME_LIMIT = 65536;
+const SELECT_AFTER_MS = 60, NAME_LIMIT = 65536;
 
 /** The page once its head is read. */
 export class Page {
@@ -63,7 +63,7 @@ export class Page {
     this.search = '';
     /** @type {import('./memory_panel.js').Cursor} */
     this.cursor = { at: undefined, moved: () => this.write() };
-    this.writeTimer = 0;
+    this.address = new Address(this);
     this.selectTimer = 0;
     this.turn = 0;
     /** @type {Strip | null} */
@@ -95,8 +95,8 @@ export class Page {
       togglePath: () => this.togglePath(), toggleArrows: () => this.toggleArrows(), toggleWhatif: () => this.toggleWhatif(), help: () => this.help(), letGo: () => this.letGo() });
     watchTheme(() => this.retheme());
     lightInPrint(() => this.retheme());
-    window.addEventListener('hashchange', () => this.read());
-    this.read();
+    window.addEventListener('hashchange', () => this.address.read());
+    this.address.read();
     byId('plain').hidden = true;
     byId('page').hidden = false;
     timeline.draw();
@@ -362,44 +362,8 @@ export class Page {
     else if (['Selection', 'Icicle'].includes(this.tabs.current)) this.tabs.refresh();
   }
 
-  // ---- the address --------------------------------------------------------------------------------
   write() {
-    clearTimeout(this.writeTimer);
-    this.writeTimer = window.setTimeout(() => {
-      const { timeline, head } = this, { view, selection, focus } = timeline;
-      const isWhole = view.from <= 0 && view.to >= head.length;
-      const hash = linkOf({ id: this.id, ...(isWhole ? {} : { view }), ...(selection ? { selection } : {}), ...(focus ? { focus } : {}), ...(this.step && !isWhole ? { step: this.step.number } : {}),
-        tab: this.tabs.current, search: this.search, path: timeline.path !== null, ...(this.cursor.at === undefined ? {} : { at: this.cursor.at }) });
-      if (`#${hash}` !== location.hash) history.replaceState(null, '', `#${hash}`);
-    }, WRITE_AFTER_MS);
-  }
-
-  /** All that an address says, and nothing of what was there before. */
-  read() {
-    const { head, timeline } = this, state = stateOf(location.hash, { length: head.length, tracks: head.tracks.length });
-    if (state.id && state.id !== this.id) trouble('This link was made for another profile', 'It may point anywhere in this one.');
-    const from = state.view?.from ?? 0, far = (/** @type {Step} */ each) => (each.process === this.process ? 0 : 1) + Math.abs(each.begin - from);
-    const step = head.steps.filter(each => each.number === state.step).sort((a, b) => far(a) - far(b))[0] ?? null; // of several processes the one in view
-    if (step) this.goStep(step);
-    else this.step = null;
-    if (state.view) timeline.show(state.view.from, state.view.to);
-    else if (!step) timeline.whole();
-    this.cursor.at = state.at;
-    this.setSearch(state.search ?? '', true);
-    this.tabs.choose(state.tab ?? '');
-    if (Boolean(state.path) !== (timeline.path !== null)) this.togglePath();
-    if (state.selection || timeline.selection) {
-      this.isQuiet = state.tab !== undefined;
-      timeline.select(state.selection ?? null);
-    }
-    if (state.focus) this.focusAt(state.focus.track, state.focus.begin).catch(() => {});
-    else timeline.setFocus(null);
-  }
-
-  /** @param {number} track @param {number} begin */
-  async focusAt(track, begin) {
-    const { timeline } = this, found = await nearestBehind(this.profile, track, begin - 1, 1, (block, i) => block.begin[i] === begin);
-    if (found && found.begin === begin && !(timeline.focus?.begin === begin && timeline.focus.track === track)) timeline.setFocus(found);
+    this.address.write();
   }
 }
 
