@@ -38,6 +38,12 @@ def test_pip_installs_a_folder_that_is_there_and_removes_what_it_has_installed()
     assert printed and {(name, version) for _, name, version in printed} == {(NAME, VERSION)}
 
 
+def test_what_pip_needs_is_what_set_up_asks_for():
+    asked = set(re.search(r"apt-get install ([\w -]+)\"", SETUP)[1].split())
+    told = [set(packages.split()) for page, packages in found(r"apt-get install ([\w -]+)`")]
+    assert len(asked) == 4 and asked in told
+
+
 def test_scripts_are_installed_by_their_names():
     scripts = set(re.findall(r'"scripts/([\w-]+)"', SETUP))
     assert scripts == {path.name for path in (SOURCE / "python/scripts").iterdir()} == {"mxprof", "mxnet-launch"}

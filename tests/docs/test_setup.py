@@ -53,6 +53,14 @@ def test_it_does_not_go_on_without_a_compiler(machine):
     assert LINE.search(done.stderr)[1].split() == ["gcc"]
 
 
+def test_formatting_wants_the_formatter_and_no_compiler():
+    makefile = (SOURCE / "Makefile").read_text(encoding="utf-8")
+    setup = (SOURCE / "scripts/setup").read_text(encoding="utf-8")
+    assert re.findall(r"^(?:check-)?format:\n\t@\$\(setup\) (\w+)$", makefile, re.MULTILINE) == ["format", "format"]
+    assert re.search(r"^setup_format\(\) \{\n +system_packages (.*)\n", setup, re.MULTILINE)[1].split() == [
+        "python3=python3", "clang-format=clang-format"]
+
+
 def test_tests_want_all_of_it(machine):
     done = setup(machine, "test")
     assert done.returncode == 1 and "valgrind" in LINE.search(done.stderr)[1].split()
