@@ -86,7 +86,7 @@ static void put_summary(const topping *self, mxp_strbuf *out)
     const mxp_slowest *slowest = &self->slowest;
     mxp__look_begin(&self->screen, MXP_LOOK_TOTAL, out);
     mxp__put_grouped(slowest->durations.total, out);
-    mxp__strbuf_puts(out, slowest->only_roots ? " in no other span:  " : ":  ");
+    mxp__strbuf_puts(out, slowest->only_roots ? " in no other span:  " : " in all:  ");
     mxp__durations_put(&slowest->durations, &self->percentiles, &self->screen, out);
     mxp__look_end(&self->screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_puts(out, "\n\n");

@@ -1,0 +1,1 @@
+mxprof top --name work --top 2 sample.mxp
