@@ -129,22 +129,24 @@ void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
     op->out_bytes = op->in_bytes = 0;
 }
 
+enum { COMPRESSED_PUSH = MXN_DIST_PUSHPULL + 1 };
+
+static int operation_of(const mxn_dist_op *op)
+{
+    return op->threshold > 0 ? COMPRESSED_PUSH : op->of.kind;
+}
+
 static const char *const operation_texts[] = {[MXN_DIST_INIT] = "KVStoreDistInit",
                                               [MXN_DIST_PUSH] = "KVStoreDistDefaultPush",
                                               [MXN_DIST_PULL] = "KVStoreDistDefaultStoragePull",
                                               [MXN_DIST_PUSHPULL] =
-                                                  "KVStoreDistDefaultStoragePushPull"};
+                                                  "KVStoreDistDefaultStoragePushPull",
+                                              [COMPRESSED_PUSH] = "KVStoreDistCompressedPush"};
 
-static const char *operation_text(const mxn_dist_op *op)
+static mxp_name operation_name(int operation)
 {
-    return op->threshold > 0 ? "KVStoreDistCompressedPush" : operation_texts[op->of.kind];
-}
-
-static mxp_name operation_name(const mxn_dist_op *op)
-{
-    static mxp_atomic_u32 caches[4], compressed;
-    return mxn__record_async_name(op->threshold > 0 ? &compressed : &caches[op->of.kind],
-                                  operation_text(op));
+    static mxp_atomic_u32 caches[COMPRESSED_PUSH + 1];
+    return mxn__record_async_name(&caches[operation], operation_texts[operation]);
 }
 
 static uint64_t operation_bytes(const mxn_dist_op *op)
@@ -155,8 +157,8 @@ static uint64_t operation_bytes(const mxn_dist_op *op)
 static void count_operation(mxn_dist_op *op, uint64_t end_ticks, uint64_t waited_ns,
                             uint64_t sent_ns)
 {
-    mxn_statistic *of = &op->key->statistics[op->of.kind];
-    const char *what = operation_text(op), *key = op->key->name;
+    mxn_statistic *of = &op->key->statistics[operation_of(op)];
+    const char *what = operation_texts[operation_of(op)], *key = op->key->name;
     mxn__statistic_add_span(of, what, key, op->begin_ticks, end_ticks);
     mxn__statistic_add(of, MXN_QUANTITY_SENT, what, key, sent_ns);
     mxn__statistic_add(of, MXN_QUANTITY_BYTES, what, key, operation_bytes(op));
@@ -196,7 +198,7 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
         mxp_u64(name_bytes_in(), op->in_bytes),
         mxp_u64(name_receive_ns(), op->reply_ns == 0 ? 0 : mxn__record_ns_since(op->reply_ns)),
     };
-    mxn__record_emit(operation_name(op), op->begin_ticks, end_ticks, args,
+    mxn__record_emit(operation_name(operation_of(op)), op->begin_ticks, end_ticks, args,
                      sizeof args / sizeof *args);
 }
 
@@ -291,6 +293,12 @@ void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
     }
 }
 
+static uint32_t piece_bytes(const mxn_dist *dist, const mxn_flight *flight)
+{
+    return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
+                            flight->piece);
+}
+
 // From where it is handed over until all of its answer is here.
 static void count_message(mxn_dist *dist, mxn_flight *flight)
 {
@@ -309,9 +317,7 @@ void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
         count_message(dist, flight);
     }
     if (flight->reply_flow != 0 && mxn__records(dist)) {
-        message(dist, mxn__record_async_name(&cache, "receive"), flight,
-                mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
-                                 flight->piece),
+        message(dist, mxn__record_async_name(&cache, "receive"), flight, piece_bytes(dist, flight),
                 flight->reply_ticks, flight->reply_flow);
         mxp_flow(MXN_RECORD_CLASS, mxn__record_flow_name(), MXP_FLOW_END, flight->reply_flow);
     }

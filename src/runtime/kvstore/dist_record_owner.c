@@ -90,7 +90,7 @@ static void count_request(const mxn_arrival_of *arrival)
         mxn_statistic *of = &owner->of_workers[arrival->worker];
         snprintf(whom, sizeof whom, "worker %u", arrival->worker);
         mxn__statistic_add_span(of, "request", whom, arrival->came_ticks, mxp_ticks());
-        mxn__statistic_add(of, MXN_QUANTITY_BYTES, "request", whom, arrival->piece->bytes);
+        mxn__statistic_add(of, MXN_QUANTITY_BYTES, "request", whom, arrival->header.bytes);
     }
 }
 
