@@ -27,9 +27,12 @@ static int name_folder(mxp_run_folder *folder, const char *output, const char *p
         output != NULL ? snprintf(folder->name, sizeof folder->name, "%s", output)
                        : snprintf(folder->name, sizeof folder->name, "mxprof-%s-%s",
                                   slash != NULL ? slash + 1 : program, job != NULL ? job : moment);
+    for (int i = length - 1; i > 0 && i < (int)sizeof folder->name && folder->name[i] == '/'; i--) {
+        folder->name[i] = '\0';
+    }
     return length < (int)sizeof folder->name ? MXP_OK
                                              : mxp__fail(MXP_EIO, "cannot make the folder '%s': %s",
-                                                         output, strerror(ENAMETOOLONG));
+                                                         folder->name, strerror(ENAMETOOLONG));
 }
 
 static bool has_files(const char *folder)
@@ -53,7 +56,8 @@ static void make_parents(mxp_run_folder *folder)
     memcpy(path, folder->name, sizeof path);
     folder->kept_bytes = 0;
     bool made = false;
-    for (char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
+    for (char *at = path[0] != '\0' ? strchr(path + 1, '/') : NULL; at != NULL;
+         at = strchr(at + 1, '/')) {
         *at = '\0';
         made = mkdir(path, 0777) == 0 || made;
         *at = '/';
@@ -70,7 +74,7 @@ int mxp__run_folder_make(mxp_run_folder *folder, const char *output, const char 
         return error;
     }
     make_parents(folder);
-    const bool made = folder->name[0] != '\0' && mkdir(folder->name, 0777) == 0;
+    const bool made = mkdir(folder->name, 0777) == 0;
     if (!made && errno != EEXIST) {
         const int why = errno;
         mxp__run_folder_tidy(folder);

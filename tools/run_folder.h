@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 typedef struct mxp_run_folder {
-    char name[PATH_MAX];  // as it was named
+    char name[PATH_MAX];  // as it was named, without slashes at its end
     char whole[PATH_MAX];  // from the root
     size_t kept_bytes;  // of the name: the part that was there before
 } mxp_run_folder;

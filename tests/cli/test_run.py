@@ -50,14 +50,14 @@ def test_the_folder_says_what_was_run_and_keeps_arguments_to_itself_unless_asked
 
 def test_the_folders_that_it_lies_in_are_made_too(tmp_path):
     (tmp_path / "before").mkdir()
-    for output in ("before/1.1", "after/1.1", str(tmp_path / "a/b/c/"), "./d//e"):
+    for output in ("before/1.1", "after/1.1", f"{tmp_path}/a/b/c/", "./d//e"):
         assert run(tmp_path, "-q", "-o", output, *recording(3)).returncode == 0
         assert (tmp_path / output / "run.json").exists()
 
 
 def test_of_what_was_made_nothing_stays_where_nothing_was_recorded(tmp_path):
     (tmp_path / "before").mkdir()
-    for output in ("before/1.1", "after/1.1", str(tmp_path / "a/b/c/"), "./d//e"):
+    for output in ("before/1.1", "after/1.1", f"{tmp_path}/a/b/c/", "./d//e", "h/i//j//"):
         assert run(tmp_path, "-o", output, "true").returncode == 0
     assert list(tmp_path.rglob("*")) == [tmp_path / "before"]
     assert run(tmp_path, "-o", f"before/{'n' * 300}", "true").returncode == 125
@@ -131,6 +131,7 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
     (["nosuchprogram"], 127, "cannot run 'nosuchprogram': No such file or directory"),
     (["/etc/passwd"], 126, "cannot run '/etc/passwd': Permission denied"),
     (["-o", "taken/file/run", "true"], 125, "cannot make the folder 'taken/file/run': Not a directory"),
+    (["-o", "", "true"], 125, "cannot make the folder '': No such file or directory"),
     (["-o", "taken", "true"], 125, "the folder 'taken' has files already"),
     ([], 2, "which program? For example: mxprof run python train.py"),
     (["--outpt", "x", "true"], 2, "unknown option '--outpt'; did you mean '--output'?"),
