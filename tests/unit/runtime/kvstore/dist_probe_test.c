@@ -2,6 +2,7 @@
 // The start's probe: what rate it finds, who takes part, and that nothing depends on it.
 #include "runtime/kvstore/dist_probe.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -229,6 +230,49 @@ static void stamps_are_exchanged_before_it(void **state)
     live_events_free(&live);
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+static mxp_atomic_u64 large_bytes, large_most;  // of what a piece and more was asked for
+
+static void *reallocate(void *context, void *pointer, size_t old_bytes, size_t bytes)
+{
+    (void)context;
+    if (old_bytes >= PIECE_BYTES) {
+        mxp_atomic_sub(&large_bytes, (uint64_t)old_bytes);
+    }
+    if (bytes >= PIECE_BYTES) {
+        const uint64_t now = mxp_atomic_add(&large_bytes, (uint64_t)bytes) + bytes;
+        if (now > mxp_atomic_load(&large_most)) {
+            mxp_atomic_store(&large_most, now);
+        }
+    }
+    if (bytes == 0) {
+        free(pointer);
+        return NULL;
+    }
+    return realloc(pointer, bytes);
+}
+
+// A window of pieces at each end, and when it is over nothing.
+static void pieces_go_back(void **state)
+{
+    (void)state;
+    enum { WINDOW = 8 };
+    dist_world world;
+    live_events live;
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    open_world(&world, 3, 0, MXN_DETAIL_ROUNDS);
+    const uint64_t before = mxp_atomic_load(&large_bytes);
+    mxp_atomic_store(&large_most, before);
+    dist_world_run(&world);
+    const uint64_t most = mxp_atomic_load(&large_most) - before;
+    assert_true(most >= 3 * PIECE_BYTES && most <= 3 * 2 * WINDOW * (PIECE_BYTES + 4096));
+    mxp__os_sleep_us(120000);
+    dist_world_run(&world);
+    assert_true(mxp_atomic_load(&large_bytes) <= before);
+    finish(&world, &live);
+    live_events_free(&live);
+}
+
 // ---- failure -----------------------------------------------------------------------------------
 // Either end dies with pieces on their way: the others fail as they always do, and nothing waits.
 static void a_death_in_it_ends_it(void **state)
@@ -305,6 +349,7 @@ static void nodes_with_threads_open_probe_and_close(void **state)
 
 int main(void)
 {
+    const mxp_allocator hook = {.size_bytes = sizeof hook, .reallocate = reallocate};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_way_has_its_rate),
         cmocka_unit_test(neither_the_first_pieces_nor_a_pause_count),
@@ -313,9 +358,13 @@ int main(void)
         cmocka_unit_test(nobody_probes_without_a_profile_or_without_others),
         cmocka_unit_test(operations_come_after_it_and_are_right),
         cmocka_unit_test(stamps_are_exchanged_before_it),
+        cmocka_unit_test(pieces_go_back),
         cmocka_unit_test(a_death_in_it_ends_it),
         cmocka_unit_test(a_peer_that_probes_without_end_is_lost),
         cmocka_unit_test(nodes_with_threads_open_probe_and_close),
     };
+    if (mxp_set_allocator(&hook) != MXP_OK) {
+        return 1;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
