@@ -15,6 +15,7 @@ mxn_dist_config dist_world_config(bool is_driven)
                              .piece_bytes = 64,
                              .owner_inflight_bytes = 64 << 20,
                              .window = 8,
+                             .sampled_above = UINT32_MAX,
                              .is_driven = is_driven};
 }
 

@@ -42,8 +42,14 @@ static int count_peers(mxn_dist *dist)
     dist->roles = self->roles;
     const bool is_worker = (self->roles & MXN_ROLE_WORKER) != 0;
     dist->rank = is_worker ? self->worker : self->owner;
-    return mxn__hosts_init(&dist->config, transport->peers, dist->worker_peers, dist->worker_count,
-                           is_worker ? dist->rank : UINT32_MAX, &dist->hosts);
+    const int error =
+        is_worker ? mxn__sampling_init(transport->peers, dist->worker_peers, dist->worker_count,
+                                       dist->rank, dist->config.sampled_above, &dist->sampling)
+                  : MXP_OK;
+    return error != MXP_OK ? error
+                           : mxn__hosts_init(&dist->config, transport->peers, dist->worker_peers,
+                                             dist->worker_count,
+                                             is_worker ? dist->rank : UINT32_MAX, &dist->hosts);
 }
 
 static void send_stamps(void *context, uint32_t peer, const mxn_wire *header)
@@ -310,6 +316,7 @@ void mxn_dist_free(mxn_dist *dist)
     mxn__probe_fini(dist);
     mxn__pool_fini(&dist->pool);
     mxn__hosts_fini(&dist->hosts);
+    mxn__sampling_fini(&dist->sampling);
     mxp__free(dist->worker_peers, dist->worker_count * sizeof *dist->worker_peers);
     mxp__free(dist->has_bye, dist->worker_count * sizeof *dist->has_bye);
     mxp__free(dist->has_left, dist->worker_count * sizeof *dist->has_left);

@@ -86,6 +86,7 @@ typedef struct mxn_dist_config {
     bool is_driven;  // no thread: the caller calls mxn__dist_turn (tests)
     int detail;  // MXN_DETAIL_* (record_detail.h)
     bool reads_detail;  // by the rank, once it is known, and again whenever it is set
+    uint32_t sampled_above;  // workers: of more only some are recorded (dist_sampling.h)
     bool exchanges_stamps;  // how clocks lie to one another is in the profile (clock_cuts.h)
     mxn_dist_hooks hooks;
 } mxn_dist_config;

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "base/fail.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_compression.h"
 
 // ---- agreeing ----------------------------------------------------------------------------------
 int mxn__compression_begin_locked(mxn_dist *dist, const mxn_dist_operation *of)

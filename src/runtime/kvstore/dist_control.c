@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/strbuf.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_compression.h"
 #include "runtime/kvstore/dist_record.h"
 
 static void add_beside(mxn_dist_op **list, mxn_dist_op *op)

@@ -19,6 +19,7 @@
 #include "runtime/kvstore/dist.h"
 #include "runtime/kvstore/dist_hosts.h"
 #include "runtime/kvstore/dist_key.h"
+#include "runtime/kvstore/dist_sampling.h"
 #include "runtime/kvstore/piece_pool.h"
 
 typedef struct mxn_dist_op mxn_dist_op;
@@ -186,6 +187,7 @@ struct mxn_dist {
     uint64_t last_stamp_ns;  // when the last one came
     mxn_probe *probe;  // null: there are no others
     uint32_t detail_turn;  // of config.detail (record_detail.h)
+    mxn_sampling sampling;
     uint32_t byes;  // of workers, to this owner or scheduler
     bool *has_bye;  // by worker
     bool *has_left;  // by worker: it pushes nothing any more
@@ -265,15 +267,6 @@ void mxn__buckets_free(mxn_dist *dist);  // the transport is closed
 // ---- dist_host_sum.c ---------------------------------------------------------------------------
 int mxn__host_define(mxn_dist *dist, mxn_dist_key *key);  // the parts that this process sums
 void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op);  // one that forwards is over
-
-// ---- dist_compression.c ------------------------------------------------------------------------
-// Under the lock, of what is submitted: that the workers agree; and with which threshold a push is
-// compressed, 0 if it is not. Errors as of mxn_dist_submit.
-int mxn__compression_begin_locked(mxn_dist *dist, const mxn_dist_operation *of);
-int mxn__compression_check_locked(mxn_dist *dist, const mxn_dist_operation *of,
-                                  const mxn_dist_key *key, float *threshold);
-// They have agreed, unless the operation has failed.
-void mxn__compression_end(mxn_dist *dist, const mxn_dist_op *op);
 
 // ---- dist_control.c ----------------------------------------------------------------------------
 void mxn__control_begin(mxn_dist *dist,

@@ -62,6 +62,7 @@ int mxn__record_follow(mxn_dist *dist)
         return MXP_OK;
     }
     dist->detail_turn = mxn_record_detail_turn();
+    dist->sampling.is_on = dist->sampling.lasts != NULL && !mxn_record_ranks_are_given();
     return mxn_record_detail_of(dist->rank, (dist->roles & MXN_ROLE_WORKER) != 0,
                                 &dist->config.detail);
 }
@@ -82,19 +83,22 @@ bool mxn__record_is_on(void)
 
 bool mxn__records(mxn_dist *dist)
 {
-    return mxp_enabled(MXN_RECORD_CLASS) && detail_of(dist) != MXN_DETAIL_STATISTICS;
+    return mxp_enabled(MXN_RECORD_CLASS) && detail_of(dist) != MXN_DETAIL_STATISTICS &&
+           mxn__sampling_takes(&dist->sampling);
 }
 
 bool mxn__records_messages(mxn_dist *dist)
 {
-    return mxp_enabled(MXN_RECORD_CLASS) &&
+    return mxn__records(dist) &&
            (detail_of(dist) == MXN_DETAIL_MESSAGES || detail_of(dist) == MXN_DETAIL_ALL);
 }
 
 bool mxn__counts(mxn_dist *dist)
 {
+    const int detail = detail_of(dist);
+    const bool is_left_out = dist->sampling.is_on && !dist->sampling.is_chosen;
     return mxp_enabled(MXN_RECORD_CLASS) &&
-           (detail_of(dist) == MXN_DETAIL_STATISTICS || detail_of(dist) == MXN_DETAIL_ALL);
+           (detail == MXN_DETAIL_STATISTICS || detail == MXN_DETAIL_ALL || is_left_out);
 }
 
 // What began before recording did is not told.
@@ -179,6 +183,9 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
     const uint64_t rest_ns = whole_ns > sent_ns ? whole_ns - sent_ns : 0;
     const uint64_t waited_ns = op->wait_ns < rest_ns ? op->wait_ns : rest_ns;
     const uint64_t end_ticks = mxp_ticks();
+    if (op->of.kind != MXN_DIST_PULL) {
+        mxn__sampling_note(&dist->sampling, op->last);
+    }
     if (mxn__counts(dist)) {
         count_operation(op, end_ticks, waited_ns, sent_ns);
     }

@@ -76,7 +76,7 @@ static int read_hosts(mxn_dist_config *config)
 
 int mxn_dist_config_read(mxn_dist_config *config)
 {
-    *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true};
+    *config = (mxn_dist_config){.window = 8, .exchanges_stamps = true, .sampled_above = 32};
     static const char *const sums[] = {"rank", "arrival", NULL};
     static const char *const levels[] = {"auto", "1", "2", NULL};
     int error = read_numbers(config), sum = 0, level = 0;

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/os/os.h"
-#include "runtime/kvstore/dist_node.h"
+#include "runtime/kvstore/dist_compression.h"
 #include "runtime/kvstore/dist_record.h"
 
 int mxn__dist_check_process(const mxn_dist *dist)

@@ -125,6 +125,15 @@ int mxn_record_detail_of(uint32_t rank, bool is_worker, int *detail)
     return error;
 }
 
+bool mxn_record_ranks_are_given(void)
+{
+    mxp__fork_lock(&lock);
+    const bool are_given =
+        given_ranks != NULL || mxp__setting_text("MXPROF_DISTRIBUTED_RANKS") != NULL;
+    mxp__fork_unlock(&lock);
+    return are_given;
+}
+
 uint32_t mxn_record_detail_turn(void)
 {
     return mxp_atomic_load(&turn);

@@ -30,6 +30,8 @@ int mxn_record_detail_set(const mxn_detail_choice *choice);
 
 // MXN_DETAIL_* of a worker or an owner with that rank. MXP_EVALUE: a variable.
 int mxn_record_detail_of(uint32_t rank, bool is_worker, int *detail);
+// Whether somebody has chosen workers by their ranks, or all of them.
+bool mxn_record_ranks_are_given(void);
 // Another number after each set.
 uint32_t mxn_record_detail_turn(void);
 

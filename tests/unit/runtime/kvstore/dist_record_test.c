@@ -425,6 +425,49 @@ static void statistics_have_no_records(void **state)
     live_events_free(&live);
 }
 
+static size_t count_pushes_of(const live_events *live, uint32_t waited_for)
+{
+    size_t found = 0;
+    const size_t all = live_events_count(live, MXP_KIND_SPAN, "KVStoreDistDefaultPush");
+    for (size_t i = 0; i < all; i++) {
+        const mxp_event *push = live_events_find(live, MXP_KIND_SPAN, "KVStoreDistDefaultPush", i);
+        found += live_events_number(live, push, "waited_for") == waited_for;
+    }
+    return found;
+}
+
+// Of three workers of one host worker 0 is recorded, and worker 2, which is the last one; all but
+// worker 0 are counted.
+static void of_many_workers_the_first_and_the_slowest_are_recorded(void **state)
+{
+    (void)state;
+    enum { WORKERS = 3, ROUNDS = 5 };
+    dist_world world;
+    live_events live;
+    dist_outcome outcomes[WORKERS];
+    mxn_dist_config config = dist_world_config(true);
+    config.detail = MXN_DETAIL_ROUNDS;
+    config.sampled_above = WORKERS - 1;
+    dist_world_open(&world, WORKERS, 1, &config, 0);
+    dist_world_init_all(&world, 0, 0, "small", values[0], SMALL);
+    mxp__recorder_start(MXP_CLASS_ALL, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (uint32_t w = 0; w < WORKERS; w++) {
+            assert_int_equal(dist_world_do(dist_world_worker(&world, w), MXN_DIST_PUSH, 0, 0,
+                                           values[0], NULL, SMALL, &outcomes[w]),
+                             MXP_OK);
+            dist_world_run(&world);
+        }
+    }
+    finish(&world, &live);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStoreDistDefaultPush"), 2 * ROUNDS);
+    assert_int_equal(count_pushes_of(&live, 2), 2 * ROUNDS);
+    assert_int_equal(counted(&live, "communication time", "KVStoreDistDefaultPush: small")->count,
+                     2 * ROUNDS);
+    assert_int_equal(live_events_count(&live, MXP_KIND_SPAN, "KVStore round"), ROUNDS);
+    live_events_free(&live);
+}
+
 static void records_are_not_counted(void **state)
 {
     (void)state;
@@ -467,6 +510,8 @@ int main(void)
                                         live_events_stop),
         cmocka_unit_test_setup_teardown(statistics_have_no_records, forget_statistics,
                                         live_events_stop),
+        cmocka_unit_test_setup_teardown(of_many_workers_the_first_and_the_slowest_are_recorded,
+                                        forget_statistics, live_events_stop),
         cmocka_unit_test_setup_teardown(records_are_not_counted, forget_statistics,
                                         live_events_stop),
         cmocka_unit_test_teardown(nothing_is_told_while_nothing_records, live_events_stop),
