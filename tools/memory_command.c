@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "command.h"
 #include "coverage.h"
@@ -110,25 +109,9 @@ static uint64_t lost_records(const mxp_source *source)
 
 static int make_memory(const mxp_command *self, mxp_input *input, mxp_memory_shown *view)
 {
-    size_t count = view->steps.count, bytes = (count + 1) * sizeof(int64_t);
-    int64_t *bounds = mxp__alloc(bytes);
-    if (bounds == NULL) {
-        return mxp__fail_memory("the bounds of steps");
-    }
-    for (size_t i = 0; i < count; i++) {
-        bounds[i] = view->steps.all[i].begin_ns;
-        bounds[i + 1] = view->steps.all[i].end_ns;
-    }
-    const mxp_live_memory_options options = {.bounds = bounds,
-                                             .step_count = count,
-                                             .from_ns = view->from_ns,
-                                             .until_ns = view->until_ns,
-                                             .at_ns = view->at_ns};
-    int error = mxp__live_memory_make(view->source, &options, &view->memory);
-    mxp__free(bounds, bytes);
-    for (size_t i = 0; i < view->memory.count; i++) {
-        view->memory.devices[i]->growth.bounds = NULL;
-    }
+    const mxp_live_memory_options options = {
+        .from_ns = view->from_ns, .until_ns = view->until_ns, .at_ns = view->at_ns};
+    int error = mxp__live_memory_of_steps(view->source, &view->steps, &options, &view->memory);
     if (error != MXP_OK && error != MXP_ENOMEM) {
         mxp__input_cut_short(self, input);
         return MXP_OK;

@@ -148,26 +148,10 @@ static bool has_memory(const mxp_facts *facts)
 // Records that cannot be read leave the memory as far as it is known.
 static int take_memory(mxp_facts *facts)
 {
-    const mxp_steps *steps = facts->steps;
-    const size_t bytes = (steps->count + 1) * sizeof(int64_t);
-    int64_t *bounds = mxp__alloc(bytes);
-    if (bounds == NULL) {
-        return mxp__fail_memory(memory_for);
-    }
-    for (size_t i = 0; i < steps->count; i++) {
-        bounds[i] = steps->all[i].begin_ns;
-        bounds[i + 1] = steps->all[i].end_ns;
-    }
-    const mxp_live_memory_options options = {.bounds = bounds,
-                                             .step_count = steps->count,
-                                             .from_ns = INT64_MIN,
-                                             .until_ns = INT64_MAX,
-                                             .at_ns = INT64_MAX};
-    int error = mxp__live_memory_make(facts->process, &options, &facts->memory);
-    for (size_t i = 0; i < facts->memory.count; i++) {
-        facts->memory.devices[i]->growth.bounds = NULL;
-    }
-    mxp__free(bounds, bytes);
+    const mxp_live_memory_options options = {
+        .from_ns = INT64_MIN, .until_ns = INT64_MAX, .at_ns = INT64_MAX};
+    const int error =
+        mxp__live_memory_of_steps(facts->process, facts->steps, &options, &facts->memory);
     return error == MXP_ENOMEM ? error : MXP_OK;
 }
 

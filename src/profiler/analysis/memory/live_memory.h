@@ -10,6 +10,7 @@
 #define MXP_ANALYSIS_LIVE_MEMORY_H
 
 #include "profiler/analysis/memory/memory_growth.h"
+#include "profiler/analysis/window/steps.h"
 #include "profiler/trace/source.h"
 
 typedef struct mxp_live_memory_options {
@@ -74,5 +75,10 @@ typedef struct mxp_live_memory {
 int mxp__live_memory_make(mxp_source *source, const mxp_live_memory_options *options,
                           mxp_live_memory *memory);
 void mxp__live_memory_fini(mxp_live_memory *memory);
+
+// The same with the bounds of these steps in place of those of the options. The growth's bounds are
+// not kept.
+int mxp__live_memory_of_steps(mxp_source *source, const mxp_steps *steps,
+                              const mxp_live_memory_options *options, mxp_live_memory *memory);
 
 #endif
