@@ -48,8 +48,8 @@ void mxp__store_count_unmapped(uint64_t count);
 // Whether the open file has hardly any space left for slabs of new threads.
 bool mxp__store_is_short_of_slabs(void);
 // Maps a slab out of the file. The file keeps its content, unless it is a ring, which may reuse
-// the space. `keep`: the slab keeps its content too, for a thread that continues. False: it
-// failed.
+// the space. `keep`: the slab keeps its content too, for a thread that continues. False: there is
+// no memory for it; with `keep` a later freeze tries again.
 bool mxp__store_unmap_thread(mxp_thread *thread, bool keep);
 // The file ends, and the thread does not answer: it keeps the page until it does
 // (mxp__store_unmap_thread).

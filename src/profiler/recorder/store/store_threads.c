@@ -213,6 +213,14 @@ void mxp__store_map_running_thread(mxp_recording_file *store, mxp_thread *thread
     }
 }
 
+// The next freeze that finds the thread outside of a record takes its page out of the file.
+static void strand(mxp_thread *thread)
+{
+    thread->stranded = thread->stranded != 0 || thread->file_offset != 0;
+    thread->file_offset = 0;
+    thread->fully_mapped = 0;
+}
+
 void mxp__store_strand(mxp_thread *thread)
 {
     assert(mxp__nobody_records());
@@ -222,9 +230,7 @@ void mxp__store_strand(mxp_thread *thread)
         answered.chunk->section.payload_bytes =
             (uint64_t)(answered.at - mxp__chunk_words(answered.chunk)) * sizeof(uint64_t);
     }
-    thread->stranded = thread->stranded != 0 || thread->file_offset != 0;
-    thread->file_offset = 0;
-    thread->fully_mapped = 0;
+    strand(thread);
 }
 
 // Of a ring.
@@ -263,6 +269,9 @@ bool mxp__store_unmap_thread(mxp_thread *thread, bool keep)
     bool reusable = !keep && file_offset != 0 && mxp__store_is_reusable(thread);
     MXP_TEST_POINT(PAGES);
     if (!mxp__anonymous_place(slab, MXP__THREAD_SLAB_BYTES, content)) {
+        if (keep) {
+            strand(thread);
+        }
         return false;
     }
     mxp__rescue_forget_mapping(thread);
