@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "command.h"
 #include "coverage.h"
 #include "memory_choice.h"
