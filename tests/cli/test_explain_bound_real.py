@@ -182,21 +182,52 @@ def test_a_death_while_it_goes_on_is_told_by_all(tmp_path, slow_link, victim):
     assert probes(tmp_path / "job") == 0
 
 
-@needs_runtime
-@pytest.mark.skipif(not has_mpi, reason="needs mpirun and libmxnet_mpi.so")
-def test_processes_that_mpirun_starts_probe_too(tmp_path):
+def launch(at, program, *arguments):
+    """Two processes that mpirun starts, with owners inside; their files are in `at` / "job"."""
     environment = {**os.environ, "PYTHONPATH": str(local_job.SOURCE / "python"), "MXNET_LIBRARY_PATH": str(local_job.BUILD),
-                   "MXPROF_RUN": str(tmp_path / "job"), "OMP_NUM_THREADS": "1"}
-    (tmp_path / "job").mkdir()
-    result = subprocess.run([sys.executable, "-m", "mxnet.launch", "-n", "2", "--allow-run-as-root", "--", sys.executable, "-c",
-                             PROGRAM, str(tmp_path), "8000000"],  # long enough for both owners
-                            env=environment, capture_output=True, text=True, timeout=100, check=False)
+                   "MXPROF_RUN": str(at / "job"), "OMP_NUM_THREADS": "1"}
+    (at / "job").mkdir()
+    return subprocess.run([sys.executable, "-m", "mxnet.launch", "-n", "2", "--allow-run-as-root", "--", sys.executable, "-c", program,
+                           *map(str, arguments)], cwd=at, env=environment, capture_output=True, text=True, timeout=100, check=False)
+
+
+needs_mpi = pytest.mark.skipif(not has_mpi, reason="needs mpirun and libmxnet_mpi.so")
+
+
+@needs_runtime
+@needs_mpi
+def test_processes_that_mpirun_starts_probe_too(tmp_path):
+    result = launch(tmp_path, PROGRAM, tmp_path, 8_000_000)  # long enough for both owners
     assert result.returncode == 0, result.stderr
     assert probes(tmp_path / "job") == 2
     found = between(tmp_path / "job")
     for link in found["links"]:
         assert link["probe"]["least"] <= link["probe"]["bytes_per_s"] <= link["probe"]["most"]
         assert link["bytes_per_s"]["median"] > 0 and link["probe"]["elsewhere"] is False
+
+
+# The probe begins 5 ms after the store at the earliest, and takes some 30 ms.
+KILLED = """
+import os, pathlib, sys, time
+import mxnet as mx
+kv = mx.kv.create("dist_sync")
+time.sleep(float(sys.argv[2]))
+if kv.rank == int(sys.argv[1]):
+    os.kill(os.getpid(), 9)
+kv.init("a", mx.nd.ones((10,)))
+kv.barrier()
+pathlib.Path("reached").touch()
+"""
+
+
+@needs_runtime
+@needs_mpi
+@pytest.mark.parametrize("victim, seconds", [(0, 0.006), (1, 0.01), (1, 0.02)])
+def test_a_death_at_the_start_ends_them_too(tmp_path, victim, seconds):
+    result = launch(tmp_path, KILLED, victim, seconds)
+    assert result.returncode != 0
+    assert f"worker {victim} (rank {victim}, " in result.stderr and "died" in result.stderr
+    assert not (tmp_path / "reached").exists()
 
 
 SLOW = """
