@@ -299,6 +299,7 @@ static int make(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
         return error;
     }
     error = mxp__stragglers_find(self->in, self->count, &ranks->found);
+    ranks->absent = mxp__absent_rank_find(self->in, self->count, ranks->found.steps);
     const int costliest = ranks->found.costliest;
     ranks->shown = self->workers[costliest != MXP__STRAGGLERS_NONE ? costliest : 0].of;
     if (error == MXP_OK && ranks->found.named != MXP__STRAGGLERS_NONE) {

@@ -6,6 +6,7 @@
 
 #include "explain_view.h"
 #include "profiler/analysis/clocks/one_clock.h"
+#include "profiler/analysis/ranks/absent.h"
 #include "profiler/analysis/ranks/bound.h"
 #include "profiler/analysis/ranks/straggler.h"
 
@@ -27,6 +28,7 @@ typedef struct mxp_rank_key {
 
 typedef struct mxp_explain_ranks {
     mxp_stragglers found;
+    mxp_absent_rank absent;  // whom they wait for beside those
     const char **names;  // of the workers, in the order of found.rows
     size_t name_count;  // room for so many
     mxp_rank_owner *owners;

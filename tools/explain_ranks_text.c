@@ -123,10 +123,32 @@ static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     mxp__strbuf_puts(out, " a step.\n");
 }
 
+// Whether the others wait for one that is not among them more than for any that is.
+static bool waits_for_absent(const mxp_explain_ranks *ranks)
+{
+    static const double least = 0.02;
+    return ranks->absent.waited_ns >= least * ranks->found.step_ns &&
+           !(ranks->found.cost_ns > ranks->absent.waited_ns);
+}
+
+static void put_absent(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+{
+    mxp__strbuf_printf(out, "The workers wait for worker %u: ", ranks->absent.rank);
+    mxp__put_duration(screen, ranks->absent.waited_ns, out);
+    mxp__strbuf_puts(out, " of a ");
+    mxp__put_duration(screen, ranks->found.step_ns, out);
+    mxp__strbuf_puts(out, " step (");
+    mxp__put_percent(ranks->absent.waited_ns / ranks->found.step_ns, out);
+    mxp__strbuf_puts(out, ").\nWhy is not known: its operations are not recorded "
+                          "(distributed_ranks), or its file is missing.\n");
+}
+
 void mxp__explain_ranks_say(const mxp_explain_ranks *ranks, const mxp_screen *screen,
                             mxp_strbuf *out)
 {
-    if (ranks->found.named != MXP__STRAGGLERS_NONE) {
+    if (waits_for_absent(ranks)) {
+        put_absent(ranks, screen, out);
+    } else if (ranks->found.named != MXP__STRAGGLERS_NONE) {
         put_named(ranks, screen, out);
     } else {
         put_nobody(ranks, screen, out);
@@ -178,6 +200,10 @@ void mxp__explain_ranks_json(const mxp_explain_ranks *ranks, mxp_json *json)
         mxp__json_number(json, "longer_ns", ranks->longer_ns);
     } else {
         mxp__json_null(json, "straggler");
+    }
+    if (ranks->absent.rank != MXP__RANK_UNKNOWN) {
+        mxp__json_u64(json, "absent", ranks->absent.rank);
+        mxp__json_number(json, "absent_waited_ns", ranks->absent.waited_ns);
     }
     put_kind_json(ranks, json);
     mxp__json_number(json, "cost_ns", found->cost_ns);

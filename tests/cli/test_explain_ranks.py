@@ -51,6 +51,18 @@ def test_a_worker_whose_program_sleeps_is_named(tmp_path):
     assert abs(found["longer_ns"] - 5 * MS) < 0.5 * MS
 
 
+def test_a_worker_that_is_not_recorded_is_named_by_the_others(tmp_path):
+    folder = trained(tmp_path / "job", late=2, spread=0.005)
+    next(folder.glob("worker2.*")).unlink()
+    text = explain(folder)
+    assert text.startswith("The workers wait for worker 2: 4.9") or text.startswith("The workers wait for worker 2: 5.0")
+    assert "Why is not known" in text and "than chance does" not in text
+    found = between(folder)
+    assert found["straggler"] is None and found["absent"] == 2
+    assert abs(found["absent_waited_ns"] - 5 * MS) < 0.5 * MS
+    assert "absent" not in between(trained(tmp_path / "all", late=2, spread=0.005))
+
+
 def test_a_folder_that_holds_its_own_sum_counts_once(tmp_path):
     folder = trained(tmp_path / "job", late=2, spread=0.005)
     alone = json.loads(report(folder, "--json"))
