@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { count, percent, size, time } from '../../tools/page/text.js';
 import { browserOf, QUIET, which } from './browsers.mjs';
+import { random } from './fixture.mjs';
 
 const PAGES = process.env.MXPROF_PAGES, LONG = process.env.MXPROF_TEST_LONG === '1';
 const file = name => join(PAGES, `${name}.html`), MS = 1e6;
@@ -549,6 +551,32 @@ for (const name of ['chromium', 'firefox']) {
       assert.ok(longer.drawn);
       await own.page.close(); // else another tab has the focus
       assert.deepEqual(besidesPolicy(own), [[], [], []]);
+    });
+
+    await t.test('sections that are whole and hold nonsense: no error is left uncaught, the page or its text stands', async () => {
+      const own = await browser.open(), odd = join(PAGES, `nonsense-${name}.html`), page_ = readFileSync(file('small'), 'utf8'), next = random(7);
+      const names = [...page_.matchAll(/id="x-(\w+)">([^<]+)</g)].map(found => found[1]).filter(each => each !== 'end');
+      for (const each of names.flatMap(section => Array(LONG ? 40 : 2).fill(section))) {
+        const [, before] = page_.match(new RegExp(`id="x-${each}">([^<]+)<`)), bytes = gunzipSync(Buffer.from(before, 'base64'));
+        for (let k = 0; k < 1 + Math.floor(next() * 3); k++) bytes[Math.floor(next() * bytes.length)] = each === 'head' ? 0x30 + Math.floor(next() * 10) : Math.floor(next() * 256);
+        writeFileSync(odd, page_.replace(before, gzipSync(bytes).toString('base64')));
+        await own.page.goto(`file://${odd}`, { waitUntil: 'load' });
+        await own.rest(120);
+        const state = await own.run(() => ({ drawn: Boolean(globalThis.mxprofPage), plain: !document.getElementById('plain').hidden, trouble: document.getElementById('trouble').innerText }));
+        assert.ok(state.drawn || (state.plain && state.trouble.length > 20), `${each}: ${JSON.stringify(state)}`);
+        if (state.drawn) {
+          for (const panel of TABS) await own.run(n => mxprofPage.tabs.choose(n), panel);
+          await own.run(() => {
+            mxprofPage.timeline.canvas.focus();
+            mxprofPage.timeline.select({ from: 0, to: 1e8 });
+            mxprofPage.timeline.svg('x');
+          });
+          for (const key of ['.', 'p', 'h', ']', 'f']) await own.page.keyboard.press(key);
+          await own.rest(60);
+        }
+      }
+      await own.page.close(); // else another tab has the focus
+      assert.deepEqual(own.quiet(), QUIET);
     });
 
     await t.test('a page that is cut within its script shows its text; the policy keeps the rest of the script from running', async () => {
