@@ -109,7 +109,7 @@ enum {
     MXP_META_SCOPE_PUSH = 1,  // name: scope
     MXP_META_SCOPE_POP = 2,  // name: the scope that is left; 0: outside of all
     MXP_META_STEP = 3,  // value: number of the step that begins here
-    MXP_META_STATE = 4,  // value: 0 stop, 1 run, 2 pause, 3 resume
+    MXP_META_STATE = 4,  // value: MXP_STATE_*, what recording does here
     MXP_META_THREAD_NAME = 5,  // name: new name of the writing thread
     // value: CPU ns of the process, second: run delay in ns of its threads, all ones: unknown; at
     // the mark of a step
@@ -118,6 +118,7 @@ enum {
     // value: the step that is going on, second: its begin; above `what` (24): who began it
     MXP_META_STEP_STANDING = 9
 };
+enum { MXP_STATE_STOP = 0, MXP_STATE_RUN = 1, MXP_STATE_PAUSE = 2, MXP_STATE_RESUME = 3 };
 
 // CENSUS:     as MEMORY, one for each block that is live when recording starts. The last one may
 //             stand for all the others: block 0, bytes their sum.

@@ -322,8 +322,7 @@ static int add_record(memory_pass *all, const mxp_event *event)
 
 static void add_state(memory_pass *all, const mxp_event *event)
 {
-    enum { STOPPED = 0, PAUSED = 2 };
-    if (event->value.u64 == STOPPED || event->value.u64 == PAUSED) {
+    if (event->value.u64 == MXP_STATE_STOP || event->value.u64 == MXP_STATE_PAUSE) {
         for (int i = 0; i < DEVICES; i++) {
             all->devices[i].is_stale = all->devices[i].device != NULL;
         }

@@ -279,7 +279,8 @@ static int add_event(use_pass *pass, const mxp_event *event)
     case MXP_KIND_HIDDEN:
         return add_operator(pass, event);
     case MXP_KIND_META:
-        if (event->phase == MXP_META_STATE && event->value.u64 % 2 == 0) {  // stopped, paused
+        if (event->phase == MXP_META_STATE &&
+            (event->value.u64 == MXP_STATE_STOP || event->value.u64 == MXP_STATE_PAUSE)) {
             forget_blocks(pass);
         }
         return MXP_OK;

@@ -23,10 +23,9 @@ static int64_t active_at(const mxp_activity *activity, int64_t ns)
 
 void mxp__activity_change(mxp_activity *activity, int64_t ns, uint64_t state)
 {
-    enum { STATE_RUN = 1, STATE_RESUME = 3 };
     activity->active_ns = active_at(activity, ns);
     activity->since_ns = ns > activity->since_ns ? ns : activity->since_ns;
-    activity->is_off = state != STATE_RUN && state != STATE_RESUME;
+    activity->is_off = state != MXP_STATE_RUN && state != MXP_STATE_RESUME;
 }
 
 // ---- values -----------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ uint64_t mxp__recorder_start(uint32_t classes, int resumed)
         mxp_atomic_add(&mxp__rec.inactive_ticks, off != 0 ? now - off : 0);
         ask_for_scopes();
         mxp__image_show();
-        say_state(resumed ? 3 : 1);
+        say_state(resumed ? MXP_STATE_RESUME : MXP_STATE_RUN);
         now = mxp_ticks();
         mxp_atomic_store_release(&mxp__rec.state, MXP__STATE_ON);
     }
@@ -182,7 +182,7 @@ uint64_t mxp__recorder_stop(int close_open)
         mxp__async_close_open(end);
     }
     if (state == MXP__STATE_ON || (close_open && state == MXP__STATE_PAUSED)) {
-        say_state(close_open ? 0 : 2);
+        say_state(close_open ? MXP_STATE_STOP : MXP_STATE_PAUSE);
         mxp_atomic_store_release(&mxp__rec.state,
                                  close_open ? MXP__STATE_STOPPED : MXP__STATE_PAUSED);
     }

@@ -281,7 +281,7 @@ static mxp_thread *thread_register(void)
     if (registered == NULL) {
         count_registration_loss(now);
     } else if (made && mxp__recorder_is_on()) {
-        mxp__meta(MXP_META_STATE, 0, 1, 0, MXP__FORCED);
+        mxp__meta(MXP_META_STATE, 0, MXP_STATE_RUN, 0, MXP__FORCED);
     }
     return registered;
 }
