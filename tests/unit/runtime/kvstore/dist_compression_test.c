@@ -605,6 +605,7 @@ static void records_have_the_bytes_that_were_sent(void **state)
     for (size_t i = 0; i < 2; i++) {
         const mxp_event *of = live_events_find(&live, MXP_KIND_SPAN, name, i);
         assert_int_equal(live_events_number(&live, of, "bytes"), 260 + 68);
+        assert_int_equal(live_events_number(&live, of, "bytes_out"), 260 + 68);
     }
     uint64_t sent = 0, received = 0;
     for (size_t i = 0; i < 4; i++) {
