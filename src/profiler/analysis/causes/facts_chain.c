@@ -34,22 +34,28 @@ static void follow(chain *of, chain_node *node, uint64_t before)
     }
 }
 
-static int take_use(chain *of, chain_node *node, uint32_t use)
+static uint64_t key_of(uint32_t use)
 {
-    variable *known = mxp__id_map_add(of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
+    return (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1;
+}
+
+// Null: MXP_ENOMEM.
+static variable *take_use(chain *of, chain_node *node, uint32_t use)
+{
+    variable *known = mxp__id_map_add(of->variables, key_of(use));
     if (known == NULL) {
-        return mxp__fail_memory("the variables of a step");
+        mxp__fail_memory("the variables of a step");
+        return NULL;
     }
     follow(of, node, known->written);
     if ((use & MXP_VARIABLE_WRITTEN) != 0) {
         follow(of, node, known->read);
     }
-    return MXP_OK;
+    return known;
 }
 
-static void leave_use(chain *of, size_t place, uint32_t use)
+static void leave_use(chain *of, size_t place, uint32_t use, variable *known)
 {
-    variable *known = mxp__id_map_find(of->variables, (uint64_t)(use & ~MXP_VARIABLE_WRITTEN) + 1);
     if ((use & MXP_VARIABLE_WRITTEN) != 0) {
         known->written = place + 1;
         known->read = 0;
@@ -59,22 +65,31 @@ static void leave_use(chain *of, size_t place, uint32_t use)
     }
 }
 
+// Variables stay where they are until the map grows; those behind the first few are looked up anew.
 static int take_op(chain *of, size_t place)
 {
+    enum { FEW = 8 };
+    variable *known[FEW];
     const uint32_t op = of->ops[place];
     const mxp_graph_op *at = &of->graph->ops[op];
     const uint32_t uses = mxp__graph_use_count(of->graph, op);
     chain_node node = {.before = NONE};
+    const char *const entries = of->variables->entries;
     for (uint32_t i = 0; i < uses; i++) {
-        int error = take_use(of, &node, mxp__graph_use(of->graph, op, i));
-        if (error != MXP_OK) {
-            return error;
+        variable *var = take_use(of, &node, mxp__graph_use(of->graph, op, i));
+        if (var == NULL) {
+            return MXP_ENOMEM;
         }
+        known[i < FEW ? i : FEW - 1] = var;
     }
+    const bool has_grown = of->variables->entries != entries;
     node.length_ns += at->end_ns - at->start_ns;
     of->nodes[place] = node;
     for (uint32_t i = 0; i < uses; i++) {
-        leave_use(of, place, mxp__graph_use(of->graph, op, i));
+        const uint32_t use = mxp__graph_use(of->graph, op, i);
+        const bool is_known = !has_grown && i < FEW - 1;
+        leave_use(of, place, use,
+                  is_known ? known[i] : mxp__id_map_find(of->variables, key_of(use)));
     }
     return MXP_OK;
 }
