@@ -290,64 +290,6 @@ static int read_all(loader *load)
     return error;
 }
 
-// ---- spans that are longer than a window reaches -----------------------------------------------
-// Of two that end together the longer one is around the other, so it comes later.
-static bool ends_later(const mxp_graph_span *a, const mxp_graph_span *b)
-{
-    return a->end_ns != b->end_ns ? a->end_ns > b->end_ns : a->begin_ns < b->begin_ns;
-}
-
-// The long spans, which come last, go to where they ended; both kinds are in order.
-static int merge_long_spans(mxp_graph_raw_thread *thread, size_t long_count)
-{
-    const size_t bytes = long_count * sizeof(mxp_graph_span);
-    mxp_graph_span *longs = mxp__alloc(bytes);
-    if (longs == NULL) {
-        return mxp__fail_memory(memory_for);
-    }
-    mxp_graph_span *spans = thread->spans;
-    size_t at = thread->span_count, shorts = at - long_count, left = long_count;
-    memcpy(longs, spans + shorts, bytes);
-    while (left > 0) {
-        const bool takes_long = shorts == 0 || ends_later(&longs[left - 1], &spans[shorts - 1]);
-        spans[--at] = takes_long ? longs[--left] : spans[--shorts];
-    }
-    mxp__free(longs, bytes);
-    return MXP_OK;
-}
-
-static int add_long_span(loader *load, const mxp_long_span *span)
-{
-    const mxp_graph *graph = load->graph;
-    if (span->end_ns < graph->from_ns || span->begin_ns > graph->to_ns ||
-        span->thread >= graph->thread_count) {
-        return MXP_OK;
-    }
-    mxp_graph_raw_thread *thread = &load->threads[span->thread];
-    if (mxp__grow(&thread->spans, &thread->span_capacity, thread->span_count + 1,
-                  sizeof *thread->spans) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    put_span(thread, span->begin_ns, span->end_ns, span->name);
-    thread->long_count++;
-    return MXP_OK;
-}
-
-static int add_long_spans(loader *load)
-{
-    int error = MXP_OK;
-    for (size_t i = 0; error == MXP_OK && i < load->index->span_count; i++) {
-        error = add_long_span(load, &load->index->spans[i]);
-    }
-    for (size_t i = 0; error == MXP_OK && i < load->graph->thread_count; i++) {
-        mxp_graph_raw_thread *thread = &load->threads[i];
-        if (thread->long_count > 0) {
-            error = merge_long_spans(thread, thread->long_count);
-        }
-    }
-    return error;
-}
-
 // ---- all ---------------------------------------------------------------------------------------
 static int make_threads(mxp_graph *graph)
 {
@@ -402,7 +344,7 @@ static int load_window(loader *load, int64_t from_ns, int64_t to_ns)
         error = read_all(load);
     }
     if (error == MXP_OK) {
-        error = add_long_spans(load);
+        error = mxp__graph_add_long_spans(graph, load->index);
     }
     for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
         error = parts[i](graph);

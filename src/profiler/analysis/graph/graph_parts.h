@@ -32,6 +32,8 @@ typedef struct mxp_graph_raw_thread {
     uint32_t last_id;
 } mxp_graph_raw_thread;
 
+// Adds the long spans of the window to those that were read. Before all else. MXP_ENOMEM.
+int mxp__graph_add_long_spans(mxp_graph *graph, const mxp_range_index *index);
 // Orders the operators of each thread, finds those inside others and the members of bulks, and
 // makes the index of ids. Sets the roles of threads. MXP_ENOMEM.
 int mxp__graph_order(mxp_graph *graph);
