@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps were slower than all others, or, where they are not among the steps, operators
-// when they ran for the first time. It is spread over all steps: what does not come again is little
-// of a long run.
+// The first steps were slower than 99 % of the others, or, where they are not among the steps,
+// operators when they ran for the first time. It is spread over all steps: what does not come again
+// is little of a long run.
 #include "profiler/analysis/causes/cause.h"
 
 static double length_of(const mxp_step_window *step)

@@ -1,0 +1,1 @@
+mxprof report --by step --step 0: sample.mxp
