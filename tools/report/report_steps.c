@@ -144,9 +144,9 @@ static void put_left_out(const mxp_time_report *report, mxp_strbuf *out)
     if (left.is_forced) {
         mxp__strbuf_puts(out, "no step is whole: all have losses, a pause or no end\n");
     } else if (left.taken_open > 0) {
-        mxp__strbuf_printf(out,
-                           "taken in: %zu of which the end is not recorded, up to the last record\n",
-                           left.taken_open);
+        mxp__strbuf_printf(
+            out, "taken in: %zu of which the end is not recorded, up to the last record\n",
+            left.taken_open);
     }
     for (size_t i = 0; i < report->process_count; i++) {
         put_other_threads(report, &report->processes[i], out);
