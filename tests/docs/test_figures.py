@@ -57,6 +57,13 @@ def test_what_misses_its_goal_is_told():
     assert f"that of PyTorch's operators {CLAIMS[OTHERS[2][-1]]['must']}" in PAGE
 
 
+def test_medians_and_spread_of_a_step_are_those_kept():
+    in_c, in_python = (CLAIMS[f"E7 LeNet step{side}, full profile, upper bound"] for side in ("", " in Python"))
+    medians, least, most = re.search(r"medians themselves are (.*?)\. Single pairs lie between (\S+) % and (\S+) %", " ".join(PAGE.split())).groups()
+    assert medians.split(" and ") == [re.match(r"median ([\d.]+ %)", claim["note"])[1] for claim in (in_c, in_python)]
+    assert (int(least), int(most)) == (round(min(in_c["min"], in_python["min"])), round(max(in_c["max"], in_python["max"])))
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/faq.md"])
 def test_the_short_answers_say_the_same(page):
     text = " ".join((SOURCE / page).read_text(encoding="utf-8").split())
