@@ -11,8 +11,6 @@
 
 enum { CAUSES_SHOWN = 3, INDENT = 3, LINES_MOST = 25 };
 
-static const double delay_large = 0.05;  // of the time: the machine was busy
-
 static double share_of(const mxp_explained *of, double ns)
 {
     return of->verdict.mean_ns > 0 ? ns / of->verdict.mean_ns : 0;
@@ -22,7 +20,7 @@ static double share_of(const mxp_explained *of, double ns)
 static void put_busy(const mxp_explained *of, mxp_strbuf *out)
 {
     const mxp_verdict *verdict = &of->verdict;
-    const bool is_busy = verdict->delay_share > delay_large;
+    const bool is_busy = verdict->delay_share > MXP_BUSY_DELAY_SHARE;
     mxp__strbuf_puts(out, is_busy ? "The machine was busy: run delay "
                                   : "The steps differ much from one another: run delay ");
     if (verdict->delay_share < 0) {

@@ -158,18 +158,20 @@ def test_much_noise_is_the_first_line(tmp_path):
     assert re.match(r"The steps differ much from one another: run delay not recorded; noise \d", first)
 
 
-def test_the_busy_machine_is_told_by_run_delay(tmp_path):
+@pytest.mark.parametrize("tenths, words", [(2, "The steps differ much from one another: run delay 20.0%"),
+                                           (5, "The machine was busy: run delay 50.0%")])
+def test_the_busy_machine_is_told_by_run_delay(tmp_path, tenths, words):
     trace = native_file.NativeFile()
     thread = trace.thread("main")
     at = 0
     for number, ms in enumerate([1, 2, 30, 1, 1, 90, 1, 2, 1, 1] * 3):
         trace.meta(thread, "step", at, value=number)
-        trace.meta(thread, "step_cpu", at, value=at // 4, second=at // 2)
+        trace.meta(thread, "step_cpu", at, value=at // 4, second=at * tenths // 10)
         at += ms * MS
     trace.meta(thread, "step", at, value=30)
-    trace.meta(thread, "step_cpu", at, value=at // 4, second=at // 2)
+    trace.meta(thread, "step_cpu", at, value=at // 4, second=at * tenths // 10)
     text = run("explain", write(trace, tmp_path / "a.mxp")).stdout
-    assert text.startswith("The machine was busy: run delay 50.0% of the time; noise ")
+    assert text.startswith(f"{words} of the time; noise ")
 
 
 def test_losses_in_all_steps_are_refused_unless_forced(tmp_path):

@@ -86,8 +86,6 @@ void mxp__put_why_no_verdict(const mxp_diff *diff, mxp_strbuf *out)
     }
 }
 
-static const double busy_delay = 0.3;  // quiet runs of a runtime that spins have less
-
 // Where most runs waited for cores, the rule above finds none of them.
 void mxp__put_busy(const mxp_diff *diff, mxp_strbuf *out)
 {
@@ -96,7 +94,7 @@ void mxp__put_busy(const mxp_diff *diff, mxp_strbuf *out)
     for (int side = 0; side < MXP__SIDES; side++) {
         for (size_t i = 0; i < comparison->sides[side].count; i++) {
             const double delay = mxp__compared_run_delay(&comparison->sides[side].runs[i]);
-            busy += mxp__run_counts(comparison, side, i) && delay > busy_delay;
+            busy += mxp__run_counts(comparison, side, i) && delay > MXP_BUSY_DELAY_SHARE;
             count += mxp__run_counts(comparison, side, i);
         }
     }
@@ -104,7 +102,7 @@ void mxp__put_busy(const mxp_diff *diff, mxp_strbuf *out)
         mxp__strbuf_printf(out,
                            "The machine was busy: in %zu of %zu runs run delay was above %.0f %% "
                            "of the time.\n",
-                           busy, count, 100 * busy_delay);
+                           busy, count, 100 * MXP_BUSY_DELAY_SHARE);
     }
 }
 

@@ -185,7 +185,7 @@ function stepsCard({ head, goStep, choose }) {
     terms([['that is', `${(length / Math.max(1, median)).toFixed(1)} \u00d7 the median: ${whyStep(slowest, steps)}`],
       ['median', `${time(median)} of ${counted(of.length, 'step')}${many ? ` of ${ofMany(head, slowest.process)}` : ''}`],
       process?.p90_ns ? ['90 % within', time(process.p90_ns), true] : null,
-      process?.noise_ns ? ['noise', `${time(process.noise_ns, 3)}${process.is_noisy ? ': the machine was busy' : ''}`, true] : null]),
+      process?.noise_ns ? ['noise', `${time(process.noise_ns, 3)}${process.is_noisy ? ': steps differ much' : ''}`, true] : null]),
     many && processRows(head), tryFirst(head, choose));
 }
 

@@ -13,6 +13,10 @@
 
 #include "profiler/analysis/window/range_index.h"
 
+// Run delay above this share of the time: the machine was busy. Quiet runs of a runtime that spins
+// have less.
+#define MXP_BUSY_DELAY_SHARE 0.3
+
 #define MXP__NOT_RECORDED UINT64_MAX
 
 typedef struct mxp_step_window {
