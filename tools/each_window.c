@@ -28,7 +28,10 @@ static int look_at_process(mxp_each_window *run, mxp_source *process, mxp_window
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(run->command);
     }
-    int code = mxp__selection_window(run->command, &run->options->selection, &steps, &choice);
+    int (*const choose)(const mxp_command *, const mxp_selection *, const mxp_steps *,
+                        mxp_choice *) =
+        run->options->wants_ends ? mxp__selection_whole_window : mxp__selection_window;
+    int code = choose(run->command, &run->options->selection, &steps, &choice);
     if (code < 0) {
         code = look(run, process, &steps, &choice);
         mxp__choice_fini(&choice);

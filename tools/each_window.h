@@ -13,6 +13,7 @@ typedef struct mxp_window_options {
     const char *memory;  // as given
     int json, unit;
     uint64_t limit_bytes;  // of a window's graph: set by mxp__window_options_check
+    bool wants_ends;  // set by commands that show means (mxp__selection_whole_window)
 } mxp_window_options;
 
 // clang-format off

@@ -56,27 +56,10 @@ typedef struct explain_options {
 
 // Steps that are not whole say nothing of how long steps take, also where they were asked for by
 // their numbers. If none is whole they stay, as forced ones.
-static void leave_out_broken(const mxp_steps *steps, mxp_choice *choice)
+static void leave_out_broken(mxp_choice *choice)
 {
-    size_t broken = 0;
-    for (size_t i = 0; choice->steps != NULL && i < steps->count; i++) {
-        const mxp_step_window *step = &steps->all[i];
-        broken += choice->steps[i] && (step->is_open || step->has_loss || step->has_pause);
-    }
-    if (broken == choice->step_count) {
-        choice->is_forced = choice->steps != NULL && broken > 0;
-        return;
-    }
-    for (size_t i = 0; broken > 0 && i < steps->count; i++) {
-        const mxp_step_window *step = &steps->all[i];
-        if (choice->steps[i] && (step->is_open || step->has_loss || step->has_pause)) {
-            choice->steps[i] = false;
-            choice->step_count--;
-            choice->incomplete++;
-            choice->reasons |= mxp__step_reasons(step);
-            choice->wall_ns -= (uint64_t)(step->end_ns - step->begin_ns);
-        }
-    }
+    const bool any = mxp__choice_leave_out(choice, MXP_STEP_LOSS | MXP_STEP_PAUSE | MXP_STEP_OPEN);
+    choice->is_forced |= !any;
 }
 
 static size_t whole_steps_within(const mxp_steps *steps, const mxp_choice *choice)
@@ -90,10 +73,27 @@ static size_t whole_steps_within(const mxp_steps *steps, const mxp_choice *choic
     return count;
 }
 
+// Of one step that was asked for by its number.
+static bool lacks_only_its_end(const mxp_choice *choice)
+{
+    for (size_t i = 0; i < choice->of->count && choice->step_count == 1; i++) {
+        if (choice->steps[i]) {
+            return mxp__step_reasons(&choice->of->all[i]) == MXP_STEP_OPEN;
+        }
+    }
+    return false;
+}
+
 // MXP_ENOTSUP where nothing can be said of what was chosen, with the reason.
 static int cannot_explain(const explain_options *options, const mxp_source *process,
                           const mxp_steps *steps, const mxp_choice *choice)
 {
+    if (choice->is_forced && !options->force && lacks_only_its_end(choice)) {
+        return mxp__fail(MXP_ENOTSUP,
+                         "the end of this step of process %u is not recorded: how long it took "
+                         "is not known; --force takes it up to the last record",
+                         (unsigned)process->pid);
+    }
     if (choice->is_forced && !options->force) {
         return mxp__fail(MXP_ENOTSUP,
                          "no step of process %u is whole: records were lost, or recording paused "
@@ -119,7 +119,7 @@ static int take_choice(const explain_options *options, mxp_source *process, mxp_
                        mxp_choice *choice, mxp_explain_view *view)
 {
     if (!options->force) {
-        leave_out_broken(steps, choice);
+        leave_out_broken(choice);
     }
     const int error = cannot_explain(options, process, steps, choice);
     if (error != MXP_OK || steps->operators + steps->spans + steps->waits + steps->count == 0) {

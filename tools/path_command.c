@@ -46,11 +46,13 @@ typedef struct path_options {
 
 static void print_view(mxp_each_window *run, const mxp_path_view *view, const mxp_steps *steps)
 {
+    const mxp_selection *selection = &run->options->selection;
     if (run->options->json) {
         mxp__json_object(&run->json, NULL);
         mxp__path_view_json(view, steps, &run->json);
         mxp__json_end(&run->json);
     } else {
+        mxp__selection_put_no_end(selection, view->choice, &run->out);
         mxp__path_view_print(view, steps, &run->screen, &run->out);
     }
 }
@@ -104,7 +106,7 @@ static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *step
 
 static int run(const mxp_command *self, int count, char **arguments)
 {
-    path_options chosen = {0};
+    path_options chosen = {.window.wants_ends = true};
     const mxp_option options[] = {
         MXP_EACH_WINDOW_OPTIONS(&chosen.window),
         {.name = "--pieces", .number = &chosen.pieces},

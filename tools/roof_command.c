@@ -209,6 +209,7 @@ static int show(const mxp_command *self, mxp_input *input, const roof_options *o
     if (options->json) {
         mxp__roof_json(shown, out);
     } else {
+        mxp__selection_put_no_end(&options->selection, &shown->choice, out);
         mxp__roof_text(shown, out);
     }
     return shown->roof.is_void ? MXP_EXIT_UNKNOWN : MXP_EXIT_FINE;
@@ -224,7 +225,7 @@ static int show_process(const mxp_command *self, mxp_input *input, const roof_op
     if (mxp__steps_find(shown->source, &shown->steps) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    code = mxp__selection_window(self, &options->selection, &shown->steps, &shown->choice);
+    code = mxp__selection_whole_window(self, &options->selection, &shown->steps, &shown->choice);
     if (code < 0) {
         code = mxp__selection_filter(self, &options->selection, shown->source, &shown->filter);
         if (code < 0) {

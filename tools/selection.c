@@ -162,6 +162,30 @@ int mxp__selection_window(const mxp_command *command, const mxp_selection *selec
     return error == MXP_EINVAL ? MXP_EXIT_USAGE : error == MXP_ENOTSUP ? MXP_EXIT_UNKNOWN : code;
 }
 
+int mxp__selection_whole_window(const mxp_command *command, const mxp_selection *selection,
+                                const mxp_steps *steps, mxp_choice *choice)
+{
+    const int code = mxp__selection_window(command, selection, steps, choice);
+    if (code < 0 && selection->window.steps == MXP_STEPS_RANGE) {
+        (void)mxp__choice_leave_out(choice, MXP_STEP_OPEN);
+    }
+    return code;
+}
+
+void mxp__selection_put_no_end(const mxp_selection *selection, const mxp_choice *choice,
+                               mxp_strbuf *out)
+{
+    size_t open = 0;
+    for (size_t i = 0; choice->steps != NULL && i < choice->of->count; i++) {
+        open += choice->steps[i] && choice->of->all[i].is_open;
+    }
+    if (selection->window.steps == MXP_STEPS_RANGE && choice->incomplete > 0) {
+        mxp__strbuf_printf(out, "left out: %zu " MXP_NO_END "\n", choice->incomplete);
+    } else if (open == 1 && choice->step_count == 1) {
+        mxp__strbuf_puts(out, MXP_NO_END_OF_ONE);
+    }
+}
+
 static int nothing_fits(const mxp_command *command, const mxp_source *process,
                         const mxp_filter *filter)
 {

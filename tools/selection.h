@@ -15,6 +15,10 @@
 #include "profiler/analysis/window/choice.h"
 #include "profiler/analysis/window/filter.h"
 
+// Of steps that are left out of means, and a line for one that is shown alone.
+#define MXP_NO_END "of which the end is not recorded"
+#define MXP_NO_END_OF_ONE "the end of this step is not recorded: it goes to the last record\n"
+
 typedef struct mxp_selection {
     const char *step, *from, *until, *top;  // as given, or null
     mxp_option_list names, scopes, threads, phases;
@@ -36,12 +40,12 @@ typedef struct mxp_selection {
 // clang-format on
 
 // The same in a command's help.
-#define MXP_WINDOW_HELP                                                                         \
-    "  --step N|A:B    that step, or those from A to B (either may be left out); also 'last' "  \
-    "and\n"                                                                                     \
-    "                  'slowest'\n"                                                             \
-    "  --from TIME     from there on: 1.5s, 20ms of the trace's time; +0.5s after its begin,\n" \
-    "                  -2s before its end\n"                                                    \
+#define MXP_WINDOW_HELP                                                                          \
+    "  --step N|A:B    that step, or those from A to B (either may be left out); also 'last' "   \
+    "and\n"                                                                                      \
+    "                  'slowest'. Of several, means leave out those whose end is not recorded\n" \
+    "  --from TIME     from there on: 1.5s, 20ms of the trace's time; +0.5s after its begin,\n"  \
+    "                  -2s before its end\n"                                                     \
     "  --until TIME    up to there; +0.5s is after --from\n"
 #define MXP_FILTER_HELP                                                                          \
     "  --name GLOB     rows of these names only; --scope GLOB (with what is inside), --thread\n" \
@@ -63,6 +67,13 @@ int mxp__selection_check(const mxp_command *command, mxp_selection *selection);
 // there is no such step or time, MXP_EXIT_UNKNOWN where no steps are marked.
 int mxp__selection_window(const mxp_command *command, const mxp_selection *selection,
                           const mxp_steps *steps, mxp_choice *choice);
+// The same for means: of steps by their numbers those whose end is not recorded are left out, and
+// counted in the choice. Where none has an end they stay.
+int mxp__selection_whole_window(const mxp_command *command, const mxp_selection *selection,
+                                const mxp_steps *steps, mxp_choice *choice);
+// A line of what that left out, or that the one step has no end; none if all have one.
+void mxp__selection_put_no_end(const mxp_selection *selection, const mxp_choice *choice,
+                               mxp_strbuf *out);
 // The filter for a process. -1, or the exit code after an error line: for a glob that fits nothing
 // MXP_EXIT_USAGE, with the nearest names.
 int mxp__selection_filter(const mxp_command *command, const mxp_selection *selection,

@@ -400,6 +400,7 @@ def test_an_operator_of_several_phases_says_which(tmp_path):
     at = training.marks[-1] + 20
     for number, phase in ((900, "forward"), (901, "backward")):
         training.add(number, "sgd_update", training.layers[0], phase, at, at, at, at + 5)
+    training.file.meta(training.main, "step", at + 10, value=18)
     path = tmp_path / "trace.mxp"
     path.write_bytes(training.file.to_bytes())
     text = run(path, "--step", "1:", "--top", 50)
@@ -418,3 +419,21 @@ def test_steps_of_other_threads_are_told(tmp_path):
     path.write_bytes(training.file.to_bytes())
     assert "steps are those of thread main, which marked most; left out: 3 marks of 1 other thread\n" in run(path)
     assert [step["number"] for step in answer(path)["steps"]] == list(range(1, 16))
+
+
+@pytest.mark.parametrize("slow_later, left_out", [(1, 3), (3, 0)])
+def test_first_steps_are_left_out_if_each_is_slower_than_99_percent_of_the_others(tmp_path, slow_later, left_out):
+    trace = native_file.NativeFile()
+    thread, at = trace.thread("main"), 0
+    lengths = [20, 20, 20, *[50] * slow_later, *[10] * (200 - slow_later)]
+    for number, ms in enumerate([*lengths, 0]):
+        trace.meta(thread, "step", at, value=number)
+        at += ms * 1_000_000
+    path = tmp_path / "trace.mxp"
+    path.write_bytes(trace.to_bytes())
+    text = run(path)
+    assert text.startswith(f"steps {203 - left_out}  ")
+    told = "3 first ones, slower than 99 % of the others (--step 0: takes them)"
+    assert (told in text) == (left_out > 0)
+    assert "of which the end is not recorded" in text
+    assert run(path, "--step", "0:").startswith("steps 203  ")

@@ -41,7 +41,8 @@ static int prepare(mxp_time_report *report, mxp_report_process *process)
         process->steps.first_ns = report->summary.first_ns;  // which looked at all records
     }
     if (code < 0) {
-        code = mxp__selection_window(report->command, selection, &process->steps, &process->choice);
+        code = mxp__selection_whole_window(report->command, selection, &process->steps,
+                                           &process->choice);
     }
     if (code < 0 && mxp__selection_filters(selection)) {
         code = mxp__selection_filter(report->command, selection, process->source, &process->filter);

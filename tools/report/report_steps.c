@@ -82,19 +82,20 @@ static void put_slowest(const mxp_time_report *report, mxp_strbuf *out)
 
 typedef struct left_out {
     size_t first_run, losses, pauses, open;
-    size_t taken_open;  // chosen although nothing tells their end
     bool is_forced;
 } left_out;
 
-static void count_left_out(const mxp_report_process *process, left_out *left)
+static void count_left_out(const mxp_report_process *process, bool has_range, left_out *left)
 {
     left->is_forced = left->is_forced || process->choice.is_forced;
+    if (has_range) {  // what lies beyond it is not left out
+        left->open += process->choice.incomplete;
+        return;
+    }
     const bool is_usual = process->choice.first_run + process->choice.incomplete > 0;
     for (size_t i = 0; i < process->steps.count; i++) {
         const mxp_step_window *step = &process->steps.all[i];
-        if (is_chosen(process, i)) {
-            left->taken_open += step->is_open;
-        } else if (is_usual) {
+        if (is_usual && !is_chosen(process, i)) {
             *(step->is_first_run ? &left->first_run
               : step->has_loss   ? &left->losses
               : step->is_open    ? &left->open
@@ -122,8 +123,9 @@ static void put_other_threads(const mxp_time_report *report, const mxp_report_pr
 static void put_left_out(const mxp_time_report *report, mxp_strbuf *out)
 {
     left_out left = {0};
+    const mxp_choice_wish *wish = &report->wish->selection.window;
     for (size_t i = 0; i < report->process_count; i++) {
-        count_left_out(&report->processes[i], &left);
+        count_left_out(&report->processes[i], wish->steps == MXP_STEPS_RANGE, &left);
     }
     const struct {
         size_t count;
@@ -131,22 +133,23 @@ static void put_left_out(const mxp_time_report *report, mxp_strbuf *out)
     } parts[] = {{left.first_run, "first ones, slower than 99 % of the others"},
                  {left.losses, "with losses"},
                  {left.pauses, "with a pause"},
-                 {left.open, "of which the end is not recorded"}};
+                 {left.open, MXP_NO_END}};
+    const size_t others = left.first_run + left.losses + left.pauses;
     bool is_first = true;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (parts[i].count > 0) {
-            mxp__strbuf_printf(out, "%s%zu %s", is_first ? "left out: " : "; ", parts[i].count,
-                               parts[i].why);
+            const char *how = parts[i].why == parts[3].why && others > 0
+                                  ? " (--step 0: takes them); "
+                              : is_first ? "left out: "
+                                         : "; ";
+            mxp__strbuf_printf(out, "%s%zu %s", how, parts[i].count, parts[i].why);
             is_first = false;
         }
     }
-    mxp__strbuf_puts(out, is_first ? "" : " (--step 0: takes all)\n");
+    mxp__strbuf_puts(out, others > 0 && left.open == 0 ? " (--step 0: takes them)" : "");
+    mxp__strbuf_puts(out, is_first ? "" : "\n");
     if (left.is_forced) {
         mxp__strbuf_puts(out, "no step is whole: all have losses, a pause or no end\n");
-    } else if (left.taken_open > 0) {
-        mxp__strbuf_printf(
-            out, "taken in: %zu of which the end is not recorded, up to the last record\n",
-            left.taken_open);
     }
     for (size_t i = 0; i < report->process_count; i++) {
         put_other_threads(report, &report->processes[i], out);
@@ -173,6 +176,9 @@ static void put_one_step(const mxp_time_report *report, mxp_strbuf *out)
     mxp__strbuf_printf(out, "step %" PRIu64 ": ", step->number);
     mxp__put_duration(report->screen, length_of(step), out);
     mxp__strbuf_printf(out, ", at %.6f s\n", (double)step->begin_ns / 1e9);
+    if (step->is_open) {
+        mxp__strbuf_puts(out, MXP_NO_END_OF_ONE);
+    }
 }
 
 static void put_time_window(const mxp_time_report *report, mxp_strbuf *out)

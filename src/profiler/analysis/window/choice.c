@@ -75,11 +75,12 @@ static void choose_slowest(mxp_choice *choice)
 {
     const mxp_steps *steps = choice->of;
     size_t slowest = SIZE_MAX;
-    for (int plain = 1; plain >= 0 && slowest == SIZE_MAX; plain--) {
+    for (int best = 2; best >= 0 && slowest == SIZE_MAX; best--) {  // plain, with an end, any
         for (size_t i = 0; i < steps->count; i++) {
-            if ((!plain || mxp__step_is_plain(&steps->all[i])) &&
-                (slowest == SIZE_MAX ||
-                 length_of(&steps->all[i]) > length_of(&steps->all[slowest]))) {
+            const mxp_step_window *step = &steps->all[i];
+            const int is = mxp__step_is_plain(step) ? 2 : step->is_open ? 0 : 1;
+            if (is >= best &&
+                (slowest == SIZE_MAX || length_of(step) > length_of(&steps->all[slowest]))) {
                 slowest = i;
             }
         }
@@ -106,6 +107,30 @@ static int choose_steps(mxp_choice *choice, const mxp_choice_wish *wish)
         choose_slowest(choice);
         return MXP_OK;
     }
+}
+
+bool mxp__choice_leave_out(mxp_choice *choice, unsigned reasons)
+{
+    const mxp_steps *steps = choice->of;
+    const size_t count = choice->steps == NULL ? 0 : steps->count;
+    size_t out = 0;
+    for (size_t i = 0; i < count; i++) {
+        out += choice->steps[i] && (mxp__step_lacks(&steps->all[i]) & reasons) != 0;
+    }
+    if (out == choice->step_count) {
+        return out == 0;
+    }
+    for (size_t i = 0; out > 0 && i < count; i++) {
+        const mxp_step_window *step = &steps->all[i];
+        if (choice->steps[i] && (mxp__step_lacks(step) & reasons) != 0) {
+            choice->steps[i] = false;
+            choice->step_count--;
+            choice->incomplete++;
+            choice->reasons |= mxp__step_reasons(step);
+            choice->wall_ns -= (uint64_t)length_of(step);
+        }
+    }
+    return true;
 }
 
 static int64_t time_of(const mxp_time_wish *wish, int64_t begin_ns, int64_t end_ns,

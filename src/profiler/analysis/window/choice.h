@@ -13,7 +13,8 @@ typedef enum mxp_steps_wish {
     MXP_STEPS_USUAL,  // plain ones (mxp__step_is_plain); without any, all; without steps, all time
     MXP_STEPS_RANGE,  // by their numbers
     MXP_STEPS_LAST,  // the last one that is whole
-    MXP_STEPS_SLOWEST,  // the longest window among the plain ones; without any, among all
+    MXP_STEPS_SLOWEST,  // the longest window among the plain ones; without any, among those with
+                        // an end; without any, among all
 } mxp_steps_wish;
 
 typedef enum mxp_time_base {
@@ -40,7 +41,8 @@ typedef struct mxp_choice {
     bool *steps;  // by place in `of`; null: a time, or everything
     size_t step_count;  // how many are chosen
     size_t first_run,
-        incomplete;  // left out by the usual: how many; incomplete: losses, pauses, no end
+        incomplete;  // left out by the usual, or by mxp__choice_leave_out: how many; incomplete:
+                     // losses, pauses, no end
     unsigned reasons;  // MXP_STEP_*: why the incomplete ones are
     int64_t from_ns, until_ns;  // of a time, or everything: [from_ns, until_ns)
     uint64_t wall_ns;  // the windows of all that is chosen
@@ -52,6 +54,9 @@ typedef struct mxp_choice {
 // steps were asked for, and none are marked. MXP_ENOMEM. `steps` must outlive the choice.
 int mxp__choice_make(const mxp_steps *steps, const mxp_choice_wish *wish, mxp_choice *choice);
 void mxp__choice_fini(mxp_choice *choice);
+// Leaves the chosen steps out that lack something of `reasons` (MXP_STEP_*), and counts them as
+// incomplete: what goes into means must be whole. False: none would remain, so all stay.
+bool mxp__choice_leave_out(mxp_choice *choice, unsigned reasons);
 
 // Whether a moment is chosen: in ticks where steps are, by the marks between which it lies; else by
 // its time.

@@ -61,6 +61,12 @@ static inline unsigned mxp__step_reasons(const mxp_step_window *step)
                                                                       : 0u);
 }
 
+// All that it lacks, the pause behind a missing end as well.
+static inline unsigned mxp__step_lacks(const mxp_step_window *step)
+{
+    return mxp__step_reasons(step) | (step->has_pause ? MXP_STEP_PAUSE : 0u);
+}
+
 // Whether a step is one of those that are looked at unless others are asked for: whole, without
 // losses and pauses, and no first-run step.
 static inline bool mxp__step_is_plain(const mxp_step_window *step)

@@ -56,6 +56,39 @@ static void what_the_usual_leaves_out_is_counted(void **state)
     mxp__choice_fini(&choice);
 }
 
+static void steps_without_an_end_can_be_left_out(void **state)
+{
+    (void)state;
+    mxp_choice choice;
+    const mxp_choice_wish both = {.steps = MXP_STEPS_RANGE, .first = 9, .last = 10};
+    assert_int_equal(mxp__choice_make(&steps, &both, &choice), MXP_OK);
+    assert_true(mxp__choice_leave_out(&choice, MXP_STEP_OPEN));
+    assert_true(choice.steps[2] && !choice.steps[3]);
+    assert_int_equal(choice.step_count, 1);
+    assert_int_equal(choice.wall_ns, 20);
+    assert_int_equal(choice.incomplete, 1);
+    assert_int_equal(choice.reasons, MXP_STEP_OPEN);
+    mxp__choice_fini(&choice);
+    const mxp_choice_wish alone = {.steps = MXP_STEPS_RANGE, .first = 10, .last = 10};
+    assert_int_equal(mxp__choice_make(&steps, &alone, &choice), MXP_OK);
+    assert_false(mxp__choice_leave_out(&choice, MXP_STEP_OPEN));
+    assert_int_equal(choice.step_count, 1);
+    assert_int_equal(choice.incomplete, 0);
+    mxp__choice_fini(&choice);
+}
+
+static void the_slowest_has_an_end(void **state)
+{
+    (void)state;
+    mxp_choice choice;
+    mxp_step_window broken[2] = {all[2], all[3]};  // with a loss, and a longer one without an end
+    const mxp_steps only_broken = {.all = broken, .mark_ticks = marks + 2, .count = 2};
+    const mxp_choice_wish slowest = {.steps = MXP_STEPS_SLOWEST};
+    assert_int_equal(mxp__choice_make(&only_broken, &slowest, &choice), MXP_OK);
+    assert_true(choice.steps[0] && !choice.steps[1]);
+    mxp__choice_fini(&choice);
+}
+
 static void check_time(const mxp_choice_wish *wish, int64_t from_ns, int64_t until_ns)
 {
     mxp_choice choice;
@@ -102,6 +135,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_chosen),
         cmocka_unit_test(what_the_usual_leaves_out_is_counted),
+        cmocka_unit_test(steps_without_an_end_can_be_left_out),
+        cmocka_unit_test(the_slowest_has_an_end),
         cmocka_unit_test(times_are_of_the_trace_or_from_its_ends),
         cmocka_unit_test(what_is_not_there_is_said),
     };

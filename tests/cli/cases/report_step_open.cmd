@@ -1,1 +1,0 @@
-mxprof report --by step --step 0: sample.mxp
