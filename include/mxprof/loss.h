@@ -21,7 +21,8 @@
     X(LATE, 9, "written after a stop")                                          \
     X(JUMP, 10, "left by a jump")                                               \
     X(SEVERAL, 11, "several reasons")                                           \
-    X(FOREIGN, 12, "marks of other tools that fit nothing")
+    X(FOREIGN, 12, "marks of other tools that fit nothing")                     \
+    X(FILE_LIMIT, 13, "file size limit (ulimit -f)")
 
 enum {
 #define MXP_LOSS_CONSTANT(reason, number, text) MXP_LOSS_##reason = number,

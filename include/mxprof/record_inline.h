@@ -30,6 +30,7 @@ extern "C" {
 #endif
 
 #define MXP_REASON_BITS 21u  // of each of the last losses in a RECORDER's reserved[2]
+#define MXP_REASON_FILE_LIMIT (UINT64_C(1) << 63)  // in it, too: see mxp__thread_lose
 #define MXP_OPEN_MAX 31u  // open spans kept by name; deeper ones are recorded all the same
 
 typedef struct mxp_open_span {

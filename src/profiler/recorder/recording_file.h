@@ -35,6 +35,9 @@ bool mxp__store_is_open(void);
 bool mxp__store_is_due(void);
 // Another program has emptied the file: what it held is lost, and it is to be ended.
 bool mxp__store_was_emptied(void);
+// Why records are lost that the open file had to grow for, as errno has it (EFBIG: the process's
+// limit), and the file's name. Once for each file; else 0. Under the session's lock.
+int mxp__store_refusal(const char **path);
 
 // ---- while it is open -------------------------------------------------------------------------
 // What was recorded before the file began. MXP_EIO: the file is full.

@@ -203,6 +203,6 @@ uint64_t *mxp__emit_space_slow(mxp_thread *self, unsigned units, uint64_t now)
 
 void mxp__emit_lose_space(mxp_thread *self, uint64_t now)
 {
-    uint32_t reason = self->too_late != 0 ? MXP_LOSS_LATE : MXP_LOSS_MEMORY_FULL;
+    uint32_t reason = self->too_late != 0 ? MXP_LOSS_LATE : mxp__store_lose();
     mxp__thread_lose(self, reason, 1, now);
 }

@@ -37,6 +37,8 @@ void mxp__store_show_async(bool copy);
 // ---- for recording threads ---------------------------------------------------------------------
 mxp_chunk_header *mxp__store_take_chunk(void);  // null: nothing to be had; the caller counts
 mxp_chunk_header *mxp__store_take_more(void);  // of a ring that is pinned: from what it has spare
+// A record is lost because that gave nothing: its MXP_LOSS_*. mxp__store_refusal tells of it.
+uint32_t mxp__store_lose(void);
 void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memory any more
 // Maps the slab of a new thread, in which nothing is recorded yet, into the open file, if there is
 // one and it has space. The caller holds `busy`.

@@ -5,6 +5,8 @@
 // other threads may allocate what is ready.
 #include "profiler/recorder/store/store_space.h"
 
+#include <errno.h>
+
 #include "base/atomic.h"
 #include "base/os/os.h"
 #include "profiler/recorder/memory/pool.h"
@@ -127,6 +129,31 @@ mxp_section *mxp__store_allocate_but(mxp_recording_file *store, unsigned type, u
 mxp_section *mxp__store_allocate(mxp_recording_file *store, unsigned type, uint64_t size_bytes)
 {
     return mxp__store_allocate_but(store, type, size_bytes, 0);
+}
+
+// ---- lost for want of space --------------------------------------------------------------------
+uint32_t mxp__store_lose(void)
+{
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
+    if (store == NULL) {
+        return MXP_LOSS_MEMORY_FULL;
+    }
+    const uint32_t refusal = mxp_atomic_load(&store->file.refusal);
+    mxp_atomic_store(&store->refusal, refusal);
+    return refusal == EFBIG ? MXP_LOSS_FILE_LIMIT : MXP_LOSS_MEMORY_FULL;
+}
+
+int mxp__store_refusal(const char **path)
+{
+    mxp_recording_file *store = mxp_atomic_load_acquire(&mxp__store_active);
+    const uint32_t refusal = store == NULL ? 0 : mxp_atomic_load(&store->refusal);
+    const bool is_no_space = refusal == EFBIG || refusal == ENOSPC || refusal == EDQUOT;
+    if (!is_no_space || store->refusal_told) {
+        return 0;
+    }
+    store->refusal_told = true;
+    *path = store->file.path;
+    return (int)refusal;
 }
 
 // ---- spare chunks ------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ typedef struct mxp_recording_file {
     mxp_section *tables[2];  // MODULES and CLOCK_CUT, each made with its first entry; the same
     mxp_atomic_u32 damaged;  // see store_rescue.c; 0: no
     bool guarded;
+    mxp_atomic_u32 refusal;  // why it could not grow where a record was lost for it; 0: it could
+    bool refusal_told;  // under the session's lock
     mxp_atomic_bool refuses_async;  // there was no room for the table of asynchronous spans
 } mxp_recording_file;
 

@@ -21,15 +21,20 @@ uint64_t mxp__reasons_sum(uint64_t packed, uint64_t more)
         unsigned shift = (reason - MXP_LOSS_MISUSE) * MXP_REASON_BITS;
         packed = add_reason(packed, reason, more >> shift & ((1u << MXP_REASON_BITS) - 1));
     }
-    return packed;
+    return packed | (more & MXP_REASON_FILE_LIMIT);
 }
 
-// Counts a loss by reason where a reader finds it after a crash. `lost` counts it as well.
+// Counts a loss by reason where a reader finds it after a crash. `lost` counts it as well. Of a
+// file that may not grow there is a bit: nearly all that is counted under no other reason is lost
+// for it.
 static void note_reason(mxp_thread *self, uint32_t reason, uint64_t count)
 {
     if (reason >= MXP_LOSS_MISUSE && reason <= MXP_LOSS_NO_NUMBER) {
         mxp_atomic_set(&self->hot.reserved[2],
                        add_reason(mxp_atomic_own(&self->hot.reserved[2]), reason, count));
+    } else if (reason == MXP_LOSS_FILE_LIMIT) {
+        mxp_atomic_set(&self->hot.reserved[2],
+                       mxp_atomic_own(&self->hot.reserved[2]) | MXP_REASON_FILE_LIMIT);
     }
 }
 

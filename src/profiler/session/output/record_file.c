@@ -4,6 +4,7 @@
 #include "profiler/session/output/record_file.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -167,9 +168,22 @@ static int give_up(mxp_store_end *end)
                               "lost, recording continues in memory");
 }
 
+static void tell_refusal(void)
+{
+    const char *path = NULL;
+    const int refusal = mxp__store_refusal(&path);
+    if (refusal != 0) {
+        fprintf(stderr,
+                "mxprof: '%s' cannot grow: %s%s; records that do not fit are lost, and counted\n",
+                path, strerror(refusal),
+                refusal == EFBIG ? " (the process's limit, ulimit -f)" : "");
+    }
+}
+
 void mxp__record_file_look(void)
 {
     assert(mxp__lock_is_held(&mxp__session_storage()->lock));
+    tell_refusal();
     if (!mxp__store_was_emptied()) {
         return;
     }
@@ -275,6 +289,7 @@ int mxp__record_file_end(mxp_lock *lock)
     if (!mxp__store_is_open()) {
         return MXP_OK;
     }
+    tell_refusal();
     mxp_store_end end;
     mxp__store_finish(&end);
     if (end.damaged) {

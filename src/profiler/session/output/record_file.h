@@ -15,7 +15,8 @@ int mxp__record_file_begin(const char *path, uint64_t limit_bytes);
 int mxp__record_file_plan(const char *path, uint64_t limit_bytes);
 // Writes the newest clock point, so that the times of a process that dies later stay precise.
 void mxp__record_file_sync(void);
-// Stops recording into the file, with a line on stderr, if another program has emptied it.
+// Stops recording into the file, with a line on stderr, if another program has emptied it. Tells
+// once that records are lost because the file cannot grow.
 void mxp__record_file_look(void);
 // Completes the file if there is one, and drops a plan. Gives up `lock`, the session's, while it
 // writes. MXP_EIO: the file has all records, but not its tables.

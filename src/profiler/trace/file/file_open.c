@@ -335,7 +335,8 @@ static uint64_t find_last_time(mxp_file_index *index, const mxp_file_tables *tab
     return last;
 }
 
-// The losses of a thread by reason. Those counted under no other reason had no memory.
+// The losses of a thread by reason. Those counted under no other reason had no memory, or its file
+// was as long as the process's limit allows.
 static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_section *head,
                               const recorder_state *state, uint64_t last)
 {
@@ -348,9 +349,11 @@ static int add_counted_losses(mxp_file_tables *tables, const mxp_recorder_sectio
         rest -= count;
         error = add_loss(tables, head->thread, reason, count, head->start_ticks, last);
     }
-    return error == MXP_OK
-               ? add_loss(tables, head->thread, MXP_LOSS_MEMORY_FULL, rest, head->start_ticks, last)
-               : error;
+    const uint32_t of_rest = (mxp_atomic_own(&state->hot.reserved[2]) & MXP_REASON_FILE_LIMIT) != 0
+                                 ? MXP_LOSS_FILE_LIMIT
+                                 : MXP_LOSS_MEMORY_FULL;
+    return error == MXP_OK ? add_loss(tables, head->thread, of_rest, rest, head->start_ticks, last)
+                           : error;
 }
 
 static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, size_t number,

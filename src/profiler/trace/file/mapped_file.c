@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
+#include "base/os/file_signals.h"
 #include "base/strbuf.h"
 
 // ---- opening -----------------------------------------------------------------------------------
@@ -245,9 +246,16 @@ bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes)
     if (size_bytes <= mxp_atomic_own(&file->reserved_bytes)) {
         return true;
     }
-    int saved = errno;
-    bool reserved = size_bytes <= file->limit_bytes && within_file_limit(size_bytes) &&
-                    reserve(file, size_bytes) == 0;
+    int saved = errno, error = 0;
+    const bool is_within = size_bytes <= file->limit_bytes;
+    mxp_file_signals held;
+    mxp__file_signals_hold(&held);
+    if (is_within) {
+        error = within_file_limit(size_bytes) ? reserve(file, size_bytes) : EFBIG;
+    }
+    mxp__file_signals_release(&held);
+    mxp_atomic_store(&file->refusal, (uint32_t)error);
+    const bool reserved = is_within && error == 0;
     if (reserved) {
         mxp_atomic_store_release(&file->reserved_bytes, size_bytes);
     }
@@ -261,7 +269,10 @@ void mxp__mapped_file_prepare(mxp_mapped_file *file, uint64_t from, uint64_t to)
     from =
         from > mxp_atomic_own(&file->prepared_bytes) ? from : mxp_atomic_own(&file->prepared_bytes);
     if (from < to) {
+        mxp_file_signals held;
+        mxp__file_signals_hold(&held);  // the limit may have been lowered since
         (void)write_zeros(file, from, to);
+        mxp__file_signals_release(&held);
         mxp_atomic_store_release(&file->prepared_bytes, to);
     }
     errno = saved;

@@ -20,6 +20,8 @@ typedef struct mxp_mapped_file {
     uint64_t limit_bytes;  // of the mapping: the file never grows beyond it
     mxp_atomic_u64 reserved_bytes;  // the file's length; what lies beyond must not be touched
     mxp_atomic_u64 prepared_bytes;  // zeros were written up to here
+    mxp_atomic_u32 refusal;  // why the system did not reserve last, as errno has it: EFBIG is the
+                             // process's limit; 0: it did, or the limit of the mapping was reached
     bool unlocked;  // opened again, and the lock is not had again yet
 } mxp_mapped_file;
 
@@ -48,7 +50,8 @@ mxp_descriptor mxp__mapped_file_give_descriptor(mxp_mapped_file *file);
 // Unlocks and closes what was given: the file may still be mapped, but nobody writes any more.
 void mxp__mapped_file_unlock(mxp_descriptor *given);
 // Reserves space up to `size_bytes`. False: full disk, a limit of the process, or the limit of the
-// mapping; the space reserved before stays usable.
+// mapping, as `refusal` tells; the space reserved before stays usable. Neither this nor preparing
+// ends the program by SIGXFSZ, also where the limit is lowered meanwhile.
 bool mxp__mapped_file_reserve(mxp_mapped_file *file, uint64_t size_bytes);
 // Writes zeros to reserved space that is still unused. The system then allocates its pages in large
 // pieces, which more than halves the cost of the first store to each page. A failure only means

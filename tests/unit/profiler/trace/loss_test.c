@@ -15,8 +15,9 @@ static void numbers_are_those_of_the_format(void **state)
     static const int numbers[] = {MXP_LOSS_MEMORY_FULL, MXP_LOSS_IN_SIGNAL,    MXP_LOSS_NAMES_FULL,
                                   MXP_LOSS_THREAD,      MXP_LOSS_MISUSE,       MXP_LOSS_DEEPER,
                                   MXP_LOSS_NO_NUMBER,   MXP_LOSS_FILE_EMPTIED, MXP_LOSS_LATE,
-                                  MXP_LOSS_JUMP,        MXP_LOSS_SEVERAL,      MXP_LOSS_FOREIGN};
-    for (int i = 0; i < 12; i++) {
+                                  MXP_LOSS_JUMP,        MXP_LOSS_SEVERAL,      MXP_LOSS_FOREIGN,
+                                  MXP_LOSS_FILE_LIMIT};
+    for (int i = 0; i < 13; i++) {
         assert_int_equal(numbers[i], i + 1);
     }
 }
@@ -26,7 +27,7 @@ static void each_reason_has_words_of_its_own(void **state)
     (void)state;
     assert_string_equal(mxp__loss_reason(MXP_LOSS_MEMORY_FULL), "memory full");
     assert_string_equal(mxp__loss_reason(MXP_LOSS_SEVERAL), "several reasons");
-    for (uint32_t reason = 1; reason <= MXP_LOSS_FOREIGN; reason++) {
+    for (uint32_t reason = 1; reason <= MXP_LOSS_FILE_LIMIT; reason++) {
         assert_string_not_equal(mxp__loss_reason(reason), "unknown reason");
         for (uint32_t other = 1; other < reason; other++) {
             assert_string_not_equal(mxp__loss_reason(reason), mxp__loss_reason(other));
@@ -38,7 +39,7 @@ static void number_of_a_newer_version_is_unknown(void **state)
 {
     (void)state;
     assert_string_equal(mxp__loss_reason(0), "unknown reason");
-    assert_string_equal(mxp__loss_reason(MXP_LOSS_FOREIGN + 1), "unknown reason");
+    assert_string_equal(mxp__loss_reason(MXP_LOSS_FILE_LIMIT + 1), "unknown reason");
     assert_string_equal(mxp__loss_reason(UINT32_MAX), "unknown reason");
 }
 
@@ -46,7 +47,7 @@ static void number_of_a_newer_version_is_unknown(void **state)
 static void words_fit_where_they_are_written(void **state)
 {
     (void)state;
-    for (uint32_t reason = 1; reason <= MXP_LOSS_FOREIGN; reason++) {
+    for (uint32_t reason = 1; reason <= MXP_LOSS_FILE_LIMIT; reason++) {
         char text[96];
         assert_in_range(snprintf(text, sizeof text, "%llu records without a name (%s)", ~0ull,
                                  reason == MXP_LOSS_NAMES_FULL ? mxp__loss_reason(reason) : ""),

@@ -18,6 +18,7 @@
 #include <mxprof/record.h>
 
 #include "base/os/os.h"
+#include "profiler/recorder/recording_file.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/file/native.h"
 #include "profiler/trace/file/section.h"
@@ -368,6 +369,20 @@ static void a_full_disk_is_counted(void **state)
     assert_int_equal(found.spans + found.lost - before, COUNT);
 }
 
+static void a_full_disk_is_told_once(void **state)
+{
+    (void)state;
+    const char *full = NULL;
+    disk_bytes = 1 << 20;
+    assert_int_equal(mxp_session_run(session), 0);
+    spans(100);
+    assert_int_equal(mxp__store_refusal(&full), 0);
+    spans(200000);
+    assert_int_equal(mxp__store_refusal(&full), ENOSPC);
+    assert_non_null(strstr(full, "/store.mxp"));
+    assert_int_equal(mxp__store_refusal(&full), 0);
+}
+
 static uint64_t lines_with(const char *file, const char *text)
 {
     FILE *stream = fopen(file, "r");
@@ -590,6 +605,7 @@ int main(void)
         TEST(names_of_before_and_after_are_known),
         TEST(threads_that_come_and_go_leave_their_records),
         TEST(a_full_disk_is_counted),
+        TEST(a_full_disk_is_told_once),
         TEST(what_the_file_has_no_room_for_is_in_the_trace),
         TEST(file_systems_that_reserve_nothing_get_zeros),
         TEST(a_limit_on_files_is_no_signal),
