@@ -173,10 +173,13 @@ static void tell_refusal(void)
     const char *path = NULL;
     const int refusal = mxp__store_refusal(&path);
     if (refusal != 0) {
+        mxp_file_signals held;
+        mxp__file_signals_hold(&held);  // stderr may be a file with the same limit
         fprintf(stderr,
                 "mxprof: '%s' cannot grow: %s%s; records that do not fit are lost, and counted\n",
                 path, strerror(refusal),
                 refusal == EFBIG ? " (the process's limit, ulimit -f)" : "");
+        mxp__file_signals_release(&held);
     }
 }
 
