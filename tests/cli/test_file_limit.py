@@ -64,8 +64,8 @@ def recorded(folder, *arguments, limit_bytes=None, **variables):
         if limit_bytes is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
-    done = subprocess.run([program, *arguments], cwd=folder, env={**RECORDING, **variables}, capture_output=True, text=True,
-                          timeout=60, check=False, preexec_fn=limited)
+    done = subprocess.run([program, *arguments], cwd=folder, env={**RECORDING, **variables}, capture_output=True,
+                          text=True, timeout=60, check=False, preexec_fn=limited)
     told = subprocess.run([BUILD / "mxprof", "info", "--json", "a.mxp"], cwd=folder, capture_output=True, text=True,
                           check=True)
     return done, json.loads(told.stdout)["processes"][0]
@@ -93,8 +93,8 @@ def test_it_is_told_once(tmp_path):
 def test_where_it_is_told_may_be_at_the_limit_too(tmp_path):
     program = compiled(tmp_path, "program", PROGRAM)
     (tmp_path / "log").write_bytes(bytes(2 << 20))  # as long as the limit allows
-    done = subprocess.run(f"ulimit -f 2048; exec {program} configure 2>> log", shell=True, cwd=tmp_path, timeout=60, check=False,
-                          executable="/bin/bash", env=RECORDING)
+    done = subprocess.run(["bash", "-c", f"ulimit -f 2048; exec {program} configure 2>> log"], cwd=tmp_path,
+                          env=RECORDING, timeout=60, check=False)
     assert done.returncode == 0
 
 
