@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The mxprof command. Its archives of zlib and zstd are linked statically where they are. Where one is
+# The mxprof command. Its archives of zlib, libdeflate and zstd are linked statically where they are. Where one is
 # missing, the command is built without what it does: it says so here, in --version and when asked for it.
 find_path(ZLIB_HEADERS zlib.h)
+find_path(LIBDEFLATE_HEADERS libdeflate.h)
 find_path(ZSTD_HEADERS zstd.h)
 find_library(ZLIB_ARCHIVE NAMES libz.a z)
+find_library(LIBDEFLATE_ARCHIVE NAMES libdeflate.a deflate)
 find_library(ZSTD_ARCHIVE NAMES libzstd.a zstd)
 
 # mxp_compression(NAME HEADERS ARCHIVE files...): the library's own files of tools/compression, or the
@@ -27,13 +29,16 @@ file(GLOB command_sources CONFIGURE_DEPENDS
 file(GLOB import_sources CONFIGURE_DEPENDS tools/import/*.c)
 file(GLOB text_sources CONFIGURE_DEPENDS tools/text/*.c)
 file(GLOB compression_sources CONFIGURE_DEPENDS tools/compression/*.c tools/symbols/*.c tools/image/*.c)
-list(FILTER compression_sources EXCLUDE REGEX "/(gzip|gunzip|pack|unpack|record_code|without_[a-z]+)[.]c$")
+list(FILTER compression_sources EXCLUDE REGEX "/(gzip|gzip_pack|gunzip|pack|unpack|record_code|without_[a-z]+)[.]c$")
 
 add_library(mxprof_compression STATIC ${compression_sources})
 target_include_directories(mxprof_compression PUBLIC tools src)
 target_link_libraries(mxprof_compression PUBLIC mxprof_static PRIVATE mxp_flags)
 set(mxp_missing)
 mxp_compression(zlib "${ZLIB_HEADERS}" "${ZLIB_ARCHIVE}" gzip.c gunzip.c)
+set(mxp_without ${mxp_missing})
+mxp_compression(libdeflate "${LIBDEFLATE_HEADERS}" "${LIBDEFLATE_ARCHIVE}" gzip_pack.c)
+set(mxp_missing ${mxp_without})  # pages are packed by zlib then
 mxp_compression(zstd "${ZSTD_HEADERS}" "${ZSTD_ARCHIVE}" pack.c unpack.c record_code.c)
 if(mxp_missing)
   list(JOIN mxp_missing " and " missing)

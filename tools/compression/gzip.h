@@ -14,16 +14,6 @@ mxp_sink *mxp__gzip_sink(mxp_gzip *gzip);
 int mxp__gzip_finish(mxp_gzip *gzip);
 void mxp__gzip_close(mxp_gzip *gzip);  // null is fine
 
-// A part of what is packed. Where much of it stands there again, that is looked for; else it is
-// packed by runs of a byte and by how often each byte is there, which is several times as fast.
-typedef struct mxp_gzip_piece {
-    const void *data;
-    size_t size_bytes;
-    bool repeats;
-} mxp_gzip_piece;
-// Appends the pieces, one behind the other, as one member. `level` as below. MXP_ENOMEM,
-// MXP_ENOTSUP.
-int mxp__gzip_pack_pieces(const mxp_gzip_piece *pieces, size_t count, int level, mxp_strbuf *out);
 // Appends all of `data` as one member. `level`: 1, the fastest, to 9. MXP_ENOMEM, MXP_ENOTSUP.
 int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out);
 

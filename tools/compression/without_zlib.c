@@ -32,18 +32,6 @@ void mxp__gzip_close(mxp_gzip *gzip)
     (void)gzip;
 }
 
-int mxp__gzip_pack_pieces(const mxp_gzip_piece *pieces, size_t count, int level, mxp_strbuf *out)
-{
-    (void)count;
-    return mxp__gzip_pack(pieces, 0, level, out);
-}
-
-int mxp__gzip_pack(const void *data, size_t size_bytes, int level, mxp_strbuf *out)
-{
-    (void)data, (void)size_bytes, (void)level, (void)out;
-    return mxp__fail(MXP_ENOTSUP, "this mxprof was built without zlib, which a page needs");
-}
-
 int mxp__gunzip_open(mxp_gunzip **gunzip)
 {
     *gunzip = NULL;

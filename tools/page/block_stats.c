@@ -87,8 +87,7 @@ int mxp__block_stats_finish(mxp_block_stats *stats, mxp_page_spool *spool)
     if (stats->blocks == 0) {
         return MXP_OK;
     }
-    int error = mxp__columns_pack(stats->columns, MXP_STATS_COLUMNS, stats->rows, MXP_COLUMNS_ALL,
-                                  &raw, &packed);
+    int error = mxp__columns_pack(stats->columns, MXP_STATS_COLUMNS, stats->rows, &raw, &packed);
     if (error == MXP_OK) {
         error = mxp__page_spool_add(spool, &packed, raw.length, &section);
     }

@@ -147,8 +147,8 @@ static int keep_block(mxp_page_blocks *blocks, mxp_page_block *block)
     const size_t columns = blocks->tracks[block->track]->what == MXP_TRACK_OPERATORS
                                ? MXP_OPERATOR_COLUMNS
                                : MXP_BLOCK_COLUMNS;
-    int error = mxp__columns_pack(blocks->columns, columns, block->count, MXP_BLOCK_REPEATING,
-                                  &blocks->raw, &blocks->packed);
+    int error =
+        mxp__columns_pack(blocks->columns, columns, block->count, &blocks->raw, &blocks->packed);
     if (error == MXP_OK) {
         error = mxp__page_spool_add(&blocks->spool, &blocks->packed, blocks->raw.length,
                                     &block->section);

@@ -14,7 +14,6 @@ enum {
     MXP_BLOCK_SPANS = 16384,
     MXP_BLOCK_AHEAD = 4096,  // more than that: what comes later may begin before them
     MXP_BLOCK_COLUMNS = 4,
-    MXP_BLOCK_REPEATING = 1 << 2,  // the column of kinds, because steps are alike
     MXP_OPERATOR_COLUMNS = 9  // of operators
 };
 

@@ -5,7 +5,7 @@
 //     uint8_t *to = mxp__column_begin(&columns[0], count);     // null: no memory
 //     for (...) to = mxp__varint_put(to, value);
 //     mxp__column_end(&columns[0], to);
-//     mxp__columns_pack(columns, 1, count, MXP_COLUMNS_ALL, &raw, &packed);
+//     mxp__columns_pack(columns, 1, count, &raw, &packed);
 #ifndef MXP_TOOLS_COLUMNS_H
 #define MXP_TOOLS_COLUMNS_H
 
@@ -46,11 +46,8 @@ void mxp__column_put(mxp_strbuf *column, uint64_t value);  // one varint
 void mxp__column_put_f64(mxp_strbuf *column, double value);
 
 // Sets `raw` to the section of these columns, and appends it to `packed` as a gzip member. `raw` is
-// memory to be used again; its length is the section's unpacked size. `repeating`: bits of columns
-// in which the same rows of values come again and again; others are packed by runs alone, which
-// takes a third of the time. MXP_ENOMEM, MXP_ENOTSUP.
-#define MXP_COLUMNS_ALL UINT64_MAX
-int mxp__columns_pack(const mxp_strbuf *columns, size_t column_count, size_t count,
-                      uint64_t repeating, mxp_strbuf *raw, mxp_strbuf *packed);
+// memory to be used again; its length is the section's unpacked size. MXP_ENOMEM, MXP_ENOTSUP.
+int mxp__columns_pack(const mxp_strbuf *columns, size_t column_count, size_t count, mxp_strbuf *raw,
+                      mxp_strbuf *packed);
 
 #endif

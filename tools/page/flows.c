@@ -82,9 +82,8 @@ int mxp__page_flows_pack(mxp_page_flows *flows, mxp_page_spool *spool, mxp_spool
         qsort(flows->all, flows->count, sizeof *flows->all, by_time);
     }
     int error = put_points(flows, columns);
-    error = error == MXP_OK
-                ? mxp__columns_pack(columns, COLUMNS, flows->count, MXP_COLUMNS_ALL, &raw, &packed)
-                : error;
+    error =
+        error == MXP_OK ? mxp__columns_pack(columns, COLUMNS, flows->count, &raw, &packed) : error;
     error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);

@@ -117,7 +117,7 @@ int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t jo
         before_ns = at_ns;
         counter->shown++;
     }
-    int error = mxp__columns_pack(columns, COLUMNS, counter->shown, MXP_COLUMNS_ALL, &raw, &packed);
+    int error = mxp__columns_pack(columns, COLUMNS, counter->shown, &raw, &packed);
     error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);

@@ -367,7 +367,7 @@ int mxp__tiles_pack(const mxp_tiles *tiles, size_t level, mxp_strbuf *raw, mxp_s
         mxp__column_end(&columns[INDEX], to[0]);
         mxp__column_end(&columns[SPANS], to[1]);
         mxp__column_end(&columns[KIND], to[2]);
-        error = mxp__columns_pack(columns, COLUMNS, bins, 1u << KIND, raw, packed);
+        error = mxp__columns_pack(columns, COLUMNS, bins, raw, packed);
     }
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);

@@ -103,8 +103,7 @@ static int repack(const mxp_strbuf *raw, size_t columns, mxp_strbuf *again, mxp_
         at += length;
     }
     mxp__strbuf_clear(packed);
-    const int error =
-        mxp__columns_pack(kept, columns, word(raw->data + 4), MXP_BLOCK_REPEATING, again, packed);
+    const int error = mxp__columns_pack(kept, columns, word(raw->data + 4), again, packed);
     for (size_t i = 0; i < columns; i++) {
         mxp__strbuf_fini(&kept[i]);
     }

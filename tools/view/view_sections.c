@@ -31,7 +31,7 @@ int mxp__view_section(mxp_view *view, const char *name, const mxp_strbuf *column
                       size_t column_count, size_t count)
 {
     mxp_strbuf raw = {0}, packed = {0};
-    int error = mxp__columns_pack(columns, column_count, count, MXP_COLUMNS_ALL, &raw, &packed);
+    int error = mxp__columns_pack(columns, column_count, count, &raw, &packed);
     error = error == MXP_OK ? keep_packed(view, name, &packed, raw.length) : error;
     mxp__strbuf_fini(&raw);
     mxp__strbuf_fini(&packed);
