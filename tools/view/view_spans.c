@@ -121,7 +121,7 @@ static int pack_counters(mxp_view *view, size_t join, mxp_spooled_section *secti
     for (size_t i = 0; i < view->page.counters.count && error == MXP_OK; i++) {
         error = mxp__page_counter_pack(&view->page.counters, i, join, &view->page.blocks.spool,
                                        &sections[i]);
-        *page_bytes += sections[i].packed_bytes / 3 * 4;
+        *page_bytes += (sections[i].packed_bytes + 2) / 3 * 4;  // in base64
     }
     return error;
 }
