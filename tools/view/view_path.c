@@ -284,7 +284,7 @@ static bool is_too_large(const mxp_view *view)
 {
     const uint64_t limit = view->wish->limit_bytes;
     const mxp_spooled_section *at = &view->sections[view->section_count - 1].at;
-    return limit != UINT64_MAX && at->packed_bytes / 3 * 4 > limit / 100 * PATH_PERCENT;
+    return limit != UINT64_MAX && (at->packed_bytes + 2) / 3 * 4 > limit / 100 * PATH_PERCENT;
 }
 
 // The pieces once more, of wanted steps alone. Of a window without steps they are not many.

@@ -13,7 +13,7 @@
 #include "runtime/kvstore/doorbell.h"
 
 enum { SLEEPS = 1000 };
-static const uint64_t ALLOWED_NS = 5000000000;
+static const uint64_t ALLOWED_NS = 9000000000;  // all of them missed would be 10 s
 
 static mxn_doorbell bells[2];
 
