@@ -14,8 +14,7 @@ static const char memory_for[] = "the figures of each step";
 typedef struct walk {
     mxp_facts *facts;
     const mxp_path_listener *listener;
-    int64_t graph_from_ns;  // of the graph that was looked at last
-    bool has_graph;
+    uint64_t loads;  // of the graph that was looked at last
 } walk;
 
 uint32_t mxp__facts_index_of_mark(const mxp_facts *facts, int64_t ns, size_t *near)
@@ -101,9 +100,8 @@ static int take_step(void *context, const mxp_graph *graph, const mxp_steps *ste
     if (error == MXP_OK && at->listener != NULL) {
         error = at->listener->each(at->listener->context, graph, steps, step, path);
     }
-    if (error == MXP_OK && (!at->has_graph || at->graph_from_ns != graph->from_ns)) {
-        at->has_graph = true;
-        at->graph_from_ns = graph->from_ns;
+    if (error == MXP_OK && at->loads != graph->loads) {
+        at->loads = graph->loads;
         error = mxp__facts_take_graph(facts, graph);
     }
     mxp_facts_step *of = &facts->at[facts->index_of[step]];
@@ -156,7 +154,7 @@ static int take_memory(mxp_facts *facts)
 }
 
 // What the engine says that it has for operators; some of them may never have had one.
-static size_t workers_of(const mxp_source *process)
+static size_t workers_of(const mxp_source *process, const mxp_range_index *index)
 {
     static const char *const keys[] = {"engine.workers", "engine.light"};
     enum { WORKERS_MAX = 4096 };
@@ -166,7 +164,11 @@ static size_t workers_of(const mxp_source *process)
         const unsigned long count = text == NULL ? 0 : strtoul(text, NULL, 10);
         workers += count < WORKERS_MAX ? count : 0;
     }
-    return workers;
+    size_t ran = 0;
+    for (size_t i = 0; i < index->thread_count; i++) {
+        ran += index->roles[i] == MXP__RUNS_OTHERS;
+    }
+    return workers > ran ? workers : ran;
 }
 
 int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choice *choice,
@@ -181,7 +183,8 @@ int mxp__facts_make(mxp_source *process, const mxp_steps *steps, const mxp_choic
                          .count = choice->step_count,
                          .operators = steps->operators,
                          .waits = steps->waits,
-                         .workers = workers_of(process),
+                         .workers = workers_of(process, &steps->index),
+                         .has_waits = steps->index.counts[MXP_KIND_WAIT] > 0,
                          .record_cost_ns = cost_ns > 0 && cost_ns < 1e6 ? cost_ns : 0};
     walk at = {.facts = facts, .listener = listener};
     int error = prepare(facts);

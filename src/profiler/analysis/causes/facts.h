@@ -63,7 +63,7 @@ typedef struct mxp_facts {
     uint64_t operators, waits;  // in the whole trace
     size_t workers;  // that the engine has for operators; or those that ran some, if more
     bool has_waits;  // they have records of their own
-    uint64_t cut_ops;  // of which not all variables are known
+    uint64_t cut_ops;  // of the chosen steps, of which not all variables are known
     mxp_live_memory memory;  // of all steps
     const mxp_ceilings *ceilings;  // of the trace's machine; null unless the caller sets it
     // Spans of category `memory`, by thread and begin.

@@ -91,7 +91,7 @@ static void take_pushes(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops
     for (size_t i = 0; i < pushed; i++) {
         tiny += runs[i] < step->push_ns;
     }
-    step->tiny = tiny > step->tiny ? tiny : step->tiny;  // a graph may have the rest of a step
+    step->tiny = tiny;
 }
 
 static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, size_t count,
@@ -118,18 +118,8 @@ static int take_step(mxp_facts *facts, const mxp_graph *graph, pushed_op *ops, s
     return error;
 }
 
-static void count_workers(mxp_facts *facts, const mxp_graph *graph)
-{
-    size_t workers = 0;
-    for (size_t i = 0; i < graph->thread_count; i++) {
-        workers += graph->threads[i].role == MXP__ROLE_WORKER && graph->threads[i].op_count > 0;
-    }
-    facts->workers = workers > facts->workers ? workers : facts->workers;
-    facts->has_waits |= graph->has_waits;
-    facts->cut_ops += graph->cut_ops;
-}
-
-// How long the program waited for the workers of its loader.
+// How long the program waited for the workers of its loader. A wait that reaches over the end of
+// the graph's last window is in the next graph, too.
 static void take_input_waits(mxp_facts *facts, const mxp_graph *graph)
 {
     if (facts->steps->thread >= graph->thread_count) {
@@ -139,30 +129,41 @@ static void take_input_waits(mxp_facts *facts, const mxp_graph *graph)
     for (size_t i = 0; i < thread->wait_count; i++) {
         const mxp_graph_wait *wait = &thread->waits[i];
         const size_t index = mxp__facts_index_at(facts, wait->begin_ns);
-        if (wait->what == MXP_WAIT_INPUT && (wait->flags & MXP_WAIT_BLOCKED) != 0 &&
+        const bool is_of_graph = wait->begin_ns >= graph->from_ns && wait->begin_ns < graph->to_ns;
+        if (is_of_graph && wait->what == MXP_WAIT_INPUT && (wait->flags & MXP_WAIT_BLOCKED) != 0 &&
             index < facts->count) {
             facts->at[index].input_wait_ns += (double)(wait->end_ns - wait->begin_ns);
         }
     }
 }
 
+// Others are of steps whose graph is another one.
+static bool is_pushed_in(const mxp_graph_steps *steps, const mxp_graph_op *op)
+{
+    return op->push_ns >= steps->from_ns && op->push_ns < steps->until_ns;
+}
+
 int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
 {
-    pushed_op *ops = mxp__alloc(graph->op_count * sizeof *ops);
+    const size_t all = graph->op_count + graph->early_count;
+    pushed_op *ops = mxp__alloc(all * sizeof *ops);
     size_t count = 0, near = 0;
-    if (ops == NULL && graph->op_count > 0) {
+    if (ops == NULL && all > 0) {
         return mxp__fail_memory(memory_for);
     }
-    for (size_t i = 0; i < graph->op_count; i++) {
+    for (size_t i = 0; i < all; i++) {
         const mxp_graph_op *op = &graph->ops[i];
+        if (op->is_idle || !is_pushed_in(&graph->steps, op)) {
+            continue;
+        }
         const uint32_t index = mxp__facts_index_of_mark(facts, op->push_ns, &near);
-        if (!op->is_idle && index != UINT32_MAX) {
+        if (index != UINT32_MAX) {
+            facts->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
             ops[count++] = (pushed_op){
                 .index = index, .id = op->id, .op = (uint32_t)i, .push_ns = op->push_ns};
         }
     }
     sort_ops(ops, count, compare_ids);
-    count_workers(facts, graph);
     take_input_waits(facts, graph);
     mxp_id_map variables = {0};
     int error = MXP_OK;
@@ -172,6 +173,6 @@ int mxp__facts_take_graph(mxp_facts *facts, const mxp_graph *graph)
         error = take_step(facts, graph, ops + first, end - first, &variables);
     }
     mxp__id_map_fini(&variables);
-    mxp__free(ops, graph->op_count * sizeof *ops);
+    mxp__free(ops, all * sizeof *ops);
     return error;
 }

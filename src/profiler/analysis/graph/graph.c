@@ -3,8 +3,18 @@
 #include "profiler/analysis/graph/graph.h"
 
 #include <assert.h>
+#include <mxprof/error.h>
 
 #include "profiler/analysis/graph/graph_parts.h"
+
+int mxp__graph_range(const mxp_graph *graph, const mxp_range_index *index, size_t place,
+                     mxp_record_range *range)
+{
+    mxp_source *source = index->source;
+    const int found = source->range(source, index->places[place].number, range);
+    const bool is_foreign = found == 1 && range->thread >= graph->thread_count;
+    return found == MXP_EFORMAT || is_foreign ? 0 : found;
+}
 
 // ---- operators ---------------------------------------------------------------------------------
 uint32_t mxp__graph_bulk_of(const mxp_graph *graph, uint32_t op)
@@ -149,10 +159,11 @@ void mxp__graph_hosts_within(const mxp_graph *graph, uint32_t thread, int64_t fr
     *end = host_after(at, to_ns - 1);
 }
 
-bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
+bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait,
+                            int64_t from_ns)
 {
     const mxp_source *source = graph->source;
     return wait->what == MXP_WAIT_TASK && wait == graph->threads[thread].waits &&
            thread < source->thread_count && source->threads[thread].start_ticks != 0 &&
-           mxp__timebase_ns(source->timebase, source->threads[thread].start_ticks) > graph->from_ns;
+           mxp__timebase_ns(source->timebase, source->threads[thread].start_ticks) > from_ns;
 }

@@ -81,18 +81,30 @@ typedef struct mxp_graph_thread {
     size_t host_count;
 } mxp_graph_thread;
 
+// Steps whose windows a graph is loaded for. What is pushed in a step may be over before its window
+// begins, because the step before it took longer.
+typedef struct mxp_graph_steps {
+    int64_t from_ns, until_ns;  // the pushes of their operators: [from_ns, until_ns)
+    uint32_t thread;  // that marks them
+} mxp_graph_steps;
+
 typedef struct mxp_graph {
     mxp_source *source;
     int64_t from_ns, to_ns;  // what was asked for
     mxp_graph_op *ops;  // in no order
     size_t op_count;
+    // Behind those: pushed in `steps` and over before from_ns. They are on no thread, no wait is
+    // for them and no id finds them.
+    size_t early_count;
+    mxp_graph_steps steps;  // all zeros: the window was asked for alone
+    uint64_t loads;  // windows that it held so far, with this one
     mxp_graph_thread *threads;  // by index
     size_t thread_count;
     uint64_t records, bytes;  // of the window; memory of the graph
     uint32_t least_id, most_id;  // of its operators
     bool has_bulks, has_idle_ops;
     uint64_t cut_ops;  // operators whose variables were more than a record holds
-    bool has_waits;  // the trace has records of waits; else they are taken from calls
+    bool has_waits;  // the whole trace has records of waits; else they are taken from calls
     struct mxp_graph_index *index;  // of ids
     uint32_t *async_ops;  // places of asynchronous operators, in the order of their ends
     size_t async_count;
@@ -119,6 +131,14 @@ int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t 
                          uint64_t limit_bytes, mxp_graph *graph);
 int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t to_ns,
                          uint64_t limit_bytes, mxp_graph *graph);
+// As mxp__graph_load_next, of the windows of some steps that follow one another, and with what
+// began in these steps and was over before from_ns: operators, and recorded waits of the steps'
+// thread; and with the last task before from_ns of each thread of custom operators. Operators that
+// ended a wait which reaches into the window are found by their ids, on no thread. So what the
+// graph tells of a step does not depend on which other steps are in it. Where waits are taken from
+// calls, those that were over before from_ns, or whose operator was, are not known.
+int mxp__graph_load_steps(const mxp_range_index *index, const mxp_graph_steps *steps,
+                          int64_t from_ns, int64_t to_ns, uint64_t limit_bytes, mxp_graph *graph);
 // As mxp__graph_load_part, for a long window of which what a thread was doing is asked at the
 // begins of its waits and where it loads input alone: its hosts are right there, and all else is.
 // Has_waits: the trace has records of waits.
@@ -183,10 +203,11 @@ size_t mxp__graph_ending_from(const mxp_graph *graph, uint32_t thread, int64_t n
 // asynchronous ones included, bulk parents not; of several the one with the largest id.
 uint32_t mxp__graph_last_before(const mxp_graph *graph, int64_t ns);
 
-// Whether a wait is the first one of a thread of custom operators that began within the window: the
-// thread was made for this task, which therefore handed it over, even if it was there when the
-// thread looked.
-bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait);
+// Whether a wait is the first one of a thread of custom operators that began after `from_ns`, which
+// is in the window: the thread was made for this task, which therefore handed it over, even if it
+// was there when the thread looked.
+bool mxp__graph_is_made_for(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait,
+                            int64_t from_ns);
 
 // Place in the thread's waits of the last one with an end that is not after `ns`; SIZE_MAX: none.
 size_t mxp__graph_wait_before(const mxp_graph *graph, uint32_t thread, int64_t ns);

@@ -19,14 +19,12 @@ typedef struct loader {
     uint64_t limit_bytes;
     uint64_t span_bytes, wait_bytes;
     mxp_graph_needed *needed;  // spans that are kept; null: all
+    const mxp_graph_steps *steps;  // that the window is of, or null
 } loader;
 
 static const char memory_for[] = "the graph of a window";
 
-enum {
-    OP_BYTES = sizeof(mxp_graph_op) + 3 * sizeof(uint32_t),  // with its places
-    SPAN_BYTES = sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host),
-};
+enum { SPAN_BYTES = sizeof(mxp_graph_span) + 2 * sizeof(mxp_graph_host) };
 
 // ---- one record --------------------------------------------------------------------------------
 enum { AT_ONCE = 1 << 12 };  // records between two looks for room, which is for any of them
@@ -57,7 +55,6 @@ static inline void place_op(loader *load, mxp_graph_op *op, uint32_t number)
     }
     graph->op_places[graph->placed_count++] = number;
     op->place = (uint32_t)thread->op_count++;
-    thread->runs_others |= op->push_thread != op->thread;
     thread->is_unordered |=
         op->start_ns < thread->last_start_ns ||
         (op->start_ns == thread->last_start_ns && (int32_t)(op->id - thread->last_id) < 0);
@@ -67,78 +64,22 @@ static inline void place_op(loader *load, mxp_graph_op *op, uint32_t number)
     thread->last_id = op->id;
 }
 
-// What the order of operators needs to know of all of them.
-static inline void note_op(mxp_graph *graph, const mxp_graph_op *op)
-{
-    graph->async_count += (op->flags & MXP_OP_ASYNC) != 0;
-    graph->cut_ops += (op->flags & MXP_OP_VARIABLES_CUT) != 0;
-    graph->has_bulks |= (op->flags & MXP_OP_BULK_PARENT) != 0;
-    graph->has_idle_ops |= op->is_idle;
-    graph->least_id = op->id < graph->least_id ? op->id : graph->least_id;
-    graph->most_id = op->id > graph->most_id ? op->id : graph->most_id;
-}
-
 // `next`: behind the operator; it moves behind its variables.
 static inline void add_op(loader *load, const mxp_decoder *decoder, const uint64_t *words,
                           const mxp_operator_times *times, const uint64_t **next)
 {
     mxp_graph *graph = load->graph;
     const uint16_t flags = (uint16_t)(words[2] >> 48);
-    const uint32_t name = (uint32_t)words[1];
     if ((flags & MXP_OP_SHARED) != 0) {
         return;
     }
     const uint32_t number = (uint32_t)graph->op_count++;
     mxp_graph_op *op = &graph->ops[number];
-    *op = (mxp_graph_op){
-        .push_ns = times->push_ns,
-        .ready_ns = times->ready_ns,
-        .start_ns = times->start_ns,
-        .end_ns = times->end_ns,
-        .words = words,
-        .id = (uint32_t)(words[1] >> 32),
-        .name = name,
-        .scope = (uint32_t)words[6],
-        .released_by = (uint32_t)words[5],
-        .bulk_parent = (uint32_t)(words[5] >> 32),
-        .thread = load->thread_index,
-        .push_thread = (uint16_t)(words[3] >> 48),
-        .flags = flags,
-        .use_count = (uint16_t)mxp__variables_behind(decoder, words, next),
-        .inner_of = MXP__NO_OP,
-        .last_member = MXP__NO_OP,
-        .place = MXP__NO_OP,
-        .is_hidden = (words[0] & 0xff) == MXP_KIND_HIDDEN,
-        .is_idle = name < graph->source->name_count && load->index->idle[name],
-    };
+    *op = mxp__graph_op_at(load->index, decoder, words, times, load->thread_index, next);
     if ((flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) == 0) {
         place_op(load, op, number);
     }
-    note_op(graph, op);
-}
-
-static int add_wait(loader *load, const mxp_event *event)
-{
-    mxp_graph_raw_thread *thread = &load->threads[event->thread];
-    if (mxp__grow(&thread->waits, &thread->wait_capacity, thread->wait_count + 1,
-                  sizeof *thread->waits) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    mxp_wait_view view;
-    mxp__event_wait(event, &view);
-    thread->waits[thread->wait_count++] =
-        (mxp_graph_raw_wait){.wait = {.begin_ns = event->begin_ns,
-                                      .end_ns = event->end_ns,
-                                      .op = MXP__NO_OP,
-                                      .name = event->name,
-                                      .variable = view.variable,
-                                      .what = (uint8_t)view.what,
-                                      .flags = (uint8_t)event->flags},
-                             .ended_by = view.ended_by};
-    thread->waits_for_tasks |= view.what == MXP_WAIT_TASK;
-    load->graph->has_waits = true;
-    load->wait_bytes += sizeof(mxp_graph_raw_wait) + sizeof(mxp_graph_wait);
-    return MXP_OK;
+    mxp__graph_note_op(graph, op);
 }
 
 static inline void put_span(mxp_graph_raw_thread *thread, int64_t begin_ns, int64_t end_ns,
@@ -189,14 +130,19 @@ static int add_event(loader *load, const mxp_event *event)
             add_span(load, event->begin_ns, event->end_ns, event->name);
         }
     }
-    return event->kind == MXP_KIND_WAIT ? add_wait(load, event) : MXP_OK;
+    if (event->kind == MXP_KIND_WAIT) {
+        load->wait_bytes += MXP__GRAPH_WAIT_BYTES;
+        return mxp__graph_add_wait(load->graph, event);
+    }
+    return MXP_OK;
 }
 
 // ---- all records -------------------------------------------------------------------------------
 static int check_limit(loader *load)
 {
     mxp_graph *graph = load->graph;
-    graph->bytes = graph->op_count * OP_BYTES + load->span_bytes + load->wait_bytes;
+    graph->bytes = (graph->op_count + graph->early_count) * MXP__GRAPH_OP_BYTES + load->span_bytes +
+                   load->wait_bytes;
     if (graph->bytes <= load->limit_bytes) {
         return MXP_OK;
     }
@@ -266,13 +212,9 @@ static int read_range(loader *load, const mxp_record_range *range)
 
 static int read_place(loader *load, size_t place)
 {
-    mxp_source *source = load->index->source;
     mxp_record_range range;
-    const int found = source->range(source, load->index->places[place].number, &range);
-    if (found == MXP_EFORMAT || (found == 1 && range.thread >= load->graph->thread_count)) {
-        return MXP_OK;
-    }
-    return found < 0 ? found : read_range(load, &range);
+    const int found = mxp__graph_range(load->graph, load->index, place, &range);
+    return found == 1 ? read_range(load, &range) : found;
 }
 
 static int read_all(loader *load)
@@ -308,18 +250,22 @@ static int make_threads(mxp_graph *graph)
 }
 
 // Empties a graph; its memory stays.
-static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t to_ns)
+static int begin(mxp_graph *graph, const mxp_range_index *index, int64_t from_ns, int64_t to_ns)
 {
+    mxp_source *source = index->source;
     graph->source = source;
     int error = graph->threads == NULL ? make_threads(graph) : MXP_OK;
     assert(error != MXP_OK || graph->thread_count == source->thread_count);
     graph->from_ns = from_ns;
     graph->to_ns = to_ns;
     graph->op_count = graph->placed_count = graph->async_count = graph->wait_count = 0;
+    graph->early_count = 0;
     graph->records = graph->bytes = graph->cut_ops = 0;
+    graph->steps = (mxp_graph_steps){0};
     graph->least_id = UINT32_MAX;
     graph->most_id = 0;
-    graph->has_bulks = graph->has_idle_ops = graph->has_waits = false;
+    graph->has_bulks = graph->has_idle_ops = false;
+    graph->has_waits = index->counts[MXP_KIND_WAIT] > 0;
     for (size_t i = 0; i < graph->thread_count; i++) {
         const mxp_graph_raw_thread *old = &graph->raw[i];
         graph->threads[i] = (mxp_graph_thread){0};
@@ -333,12 +279,35 @@ static int begin(mxp_graph *graph, mxp_source *source, int64_t from_ns, int64_t 
     return error;
 }
 
+// What the steps need of the time before the window.
+static int add_steps(loader *load)
+{
+    mxp_graph *graph = load->graph;
+    const size_t first_ender = graph->op_count;
+    graph->steps = *load->steps;
+    const int error = mxp__graph_add_enders(graph, load->index);
+    return error == MXP_OK ? mxp__graph_add_early(graph, load->index, first_ender) : error;
+}
+
+// What depends on other records.
+static int settle(loader *load)
+{
+    mxp_graph *graph = load->graph;
+    int error = check_limit(load);
+    if (error == MXP_OK) {
+        error = mxp__graph_order(graph, load->index);
+    }
+    if (error == MXP_OK) {
+        error = mxp__graph_take_waits(graph);
+    }
+    return error == MXP_OK ? mxp__graph_take_hosts(graph) : error;
+}
+
 static int load_window(loader *load, int64_t from_ns, int64_t to_ns)
 {
-    int (*const parts[])(mxp_graph *) = {mxp__graph_order, mxp__graph_take_waits,
-                                         mxp__graph_take_hosts};
     mxp_graph *graph = load->graph;
-    int error = begin(graph, load->index->source, from_ns, to_ns);
+    int error = begin(graph, load->index, from_ns, to_ns);
+    graph->loads++;
     load->threads = graph->raw;
     if (error == MXP_OK) {
         error = read_all(load);
@@ -346,11 +315,14 @@ static int load_window(loader *load, int64_t from_ns, int64_t to_ns)
     if (error == MXP_OK) {
         error = mxp__graph_add_long_spans(graph, load->index);
     }
-    for (size_t i = 0; error == MXP_OK && i < sizeof parts / sizeof parts[0]; i++) {
-        error = parts[i](graph);
+    if (error == MXP_OK && load->steps != NULL) {
+        error = add_steps(load);
+    }
+    if (error == MXP_OK) {
+        error = settle(load);
     }
     if (error != MXP_OK) {
-        (void)begin(graph, load->index->source, from_ns, to_ns);
+        (void)begin(graph, load->index, from_ns, to_ns);
     }
     return error;
 }
@@ -359,6 +331,13 @@ int mxp__graph_load_next(const mxp_range_index *index, int64_t from_ns, int64_t 
                          uint64_t limit_bytes, mxp_graph *graph)
 {
     loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes};
+    return load_window(&load, from_ns, to_ns);
+}
+
+int mxp__graph_load_steps(const mxp_range_index *index, const mxp_graph_steps *steps,
+                          int64_t from_ns, int64_t to_ns, uint64_t limit_bytes, mxp_graph *graph)
+{
+    loader load = {.index = index, .graph = graph, .limit_bytes = limit_bytes, .steps = steps};
     return load_window(&load, from_ns, to_ns);
 }
 

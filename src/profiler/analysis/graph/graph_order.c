@@ -233,15 +233,16 @@ static int order_thread(mxp_graph *graph, const mxp_graph_raw_thread *raw, mxp_g
 }
 
 // They were placed as they came.
-static int order_threads(mxp_graph *graph)
+static int order_threads(mxp_graph *graph, const mxp_range_index *index)
 {
     int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < graph->thread_count; i++) {
         const mxp_graph_raw_thread *raw = &graph->raw[i];
         mxp_graph_thread *thread = &graph->threads[i];
-        thread->role = raw->waits_for_tasks ? MXP__ROLE_CUSTOM
-                       : raw->runs_others   ? MXP__ROLE_WORKER
-                                            : MXP__ROLE_PROGRAM;
+        const uint8_t roles = index->roles[i];
+        thread->role = (roles & MXP__TAKES_TASKS) != 0   ? MXP__ROLE_CUSTOM
+                       : (roles & MXP__RUNS_OTHERS) != 0 ? MXP__ROLE_WORKER
+                                                         : MXP__ROLE_PROGRAM;
         thread->ops = raw->op_count > 0 ? graph->op_places + raw->first_place : NULL;
         thread->op_count = raw->op_count;
         error = order_thread(graph, raw, thread);
@@ -299,11 +300,11 @@ static int collect_async(mxp_graph *graph)
     return MXP_OK;
 }
 
-int mxp__graph_order(mxp_graph *graph)
+int mxp__graph_order(mxp_graph *graph, const mxp_range_index *index)
 {
     int error = make_index(graph);
     if (error == MXP_OK) {
-        error = order_threads(graph);
+        error = order_threads(graph, index);
     }
     if (error == MXP_OK) {
         find_last_members(graph);

@@ -34,6 +34,27 @@ static int make_room(mxp_graph *graph, size_t count)
                : mxp__fail_memory(memory_for);
 }
 
+int mxp__graph_add_wait(mxp_graph *graph, const mxp_event *event)
+{
+    mxp_graph_raw_thread *thread = &graph->raw[event->thread];
+    if (mxp__grow(&thread->waits, &thread->wait_capacity, thread->wait_count + 1,
+                  sizeof *thread->waits) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    mxp_wait_view view;
+    mxp__event_wait(event, &view);
+    thread->waits[thread->wait_count++] =
+        (mxp_graph_raw_wait){.wait = {.begin_ns = event->begin_ns,
+                                      .end_ns = event->end_ns,
+                                      .op = MXP__NO_OP,
+                                      .name = event->name,
+                                      .variable = view.variable,
+                                      .what = (uint8_t)view.what,
+                                      .flags = (uint8_t)event->flags},
+                             .ended_by = view.ended_by};
+    return MXP_OK;
+}
+
 // ---- waits as recorded -------------------------------------------------------------------------
 static mxp_graph_wait resolved(const mxp_graph *graph, const mxp_graph_raw_wait *raw)
 {

@@ -76,6 +76,12 @@ static void run_back(walker *walk, uint32_t op)
     back_to(walk, at->start_ns, sends ? MXP__PATH_COMMUNICATION : MXP__PATH_RUN, op, at->thread);
 }
 
+// What ended before the window may be in the graph or not; a path is the same either way.
+static uint32_t known(const walker *walk, uint32_t op)
+{
+    return op != MXP__NO_OP && walk->graph->ops[op].end_ns >= walk->begin_ns ? op : MXP__NO_OP;
+}
+
 // The last task that a thread of custom operators had taken before `ns`, or null.
 static const mxp_graph_wait *task_before(const mxp_graph *graph, uint32_t thread, int64_t ns)
 {
@@ -95,7 +101,8 @@ static void custom_back(walker *walk, int64_t to_ns)
     while (from_ns > to_ns && walk->at_ns > to_ns && !walk->out_of_memory) {
         const mxp_graph_wait *task = task_before(walk->graph, thread, walk->at_ns);
         from_ns = task != NULL && task->end_ns > to_ns ? task->end_ns : to_ns;
-        back_to(walk, from_ns, MXP__PATH_CUSTOM, task != NULL ? task->op : MXP__NO_OP, thread);
+        back_to(walk, from_ns, MXP__PATH_CUSTOM, task != NULL ? known(walk, task->op) : MXP__NO_OP,
+                thread);
     }
 }
 
@@ -132,15 +139,15 @@ static void to_thread(walker *walk, uint32_t thread)
 static void past_unknown(walker *walk, uint32_t head)
 {
     const mxp_graph_op *at = &walk->graph->ops[head];
-    const uint32_t known = mxp__graph_last_before(walk->graph, walk->at_ns);
+    const uint32_t last = mxp__graph_last_before(walk->graph, walk->at_ns);
     const bool is_behind =
-        known == MXP__NO_OP || known == head || walk->graph->ops[known].end_ns < at->push_ns;
-    back_to(walk, is_behind ? at->push_ns : walk->graph->ops[known].end_ns, MXP__PATH_UNKNOWN, head,
+        last == MXP__NO_OP || last == head || walk->graph->ops[last].end_ns < at->push_ns;
+    back_to(walk, is_behind ? at->push_ns : walk->graph->ops[last].end_ns, MXP__PATH_UNKNOWN, head,
             at->thread);
     if (is_behind) {
         to_thread(walk, at->push_thread);
     } else {
-        walk->op = known;
+        walk->op = last;
     }
 }
 
@@ -170,7 +177,7 @@ static void to_cause(walker *walk, uint32_t op)
     walk->path->contradictions += latest_ns > at->start_ns;
     back_to(walk, latest_ns, MXP__PATH_DISPATCH, op, at->thread);
     if (was_released && !worker_last) {
-        const uint32_t releaser = mxp__graph_releaser(graph, head_place);
+        const uint32_t releaser = known(walk, mxp__graph_releaser(graph, head_place));
         if (releaser == MXP__NO_OP) {
             past_unknown(walk, head_place);
             return;
@@ -192,7 +199,7 @@ static void leave_operator(walker *walk)
         op = graph->ops[op].inner_of;
     }
     if ((graph->ops[op].flags & MXP_OP_BULK_PARENT) != 0 &&
-        graph->ops[op].last_member != MXP__NO_OP) {
+        known(walk, graph->ops[op].last_member) != MXP__NO_OP) {
         op = graph->ops[op].last_member;  // a bulk ends with its last member
     }
     if ((graph->ops[op].flags & MXP_OP_ASYNC) != 0) {
@@ -204,15 +211,26 @@ static void leave_operator(walker *walk)
 }
 
 // ---- from a moment of a thread to what it waited for -------------------------------------------
-static bool has_blocked(const mxp_graph *graph, uint32_t thread, const mxp_graph_wait *wait)
+// The operator that ended it. One that was over before the window is known where it ended while the
+// thread waited.
+static uint32_t ender_of(const walker *walk, const mxp_graph_wait *wait)
 {
-    if (wait->op == MXP__NO_OP) {
+    const bool was_waiting = wait->op != MXP__NO_OP && wait->what != MXP_WAIT_ALL &&
+                             walk->graph->has_waits &&
+                             walk->graph->ops[wait->op].end_ns > wait->begin_ns;
+    return was_waiting ? wait->op : known(walk, wait->op);
+}
+
+static bool has_blocked(const walker *walk, const mxp_graph_wait *wait)
+{
+    const mxp_graph *graph = walk->graph;
+    if (ender_of(walk, wait) == MXP__NO_OP) {
         return (wait->flags & MXP_WAIT_BLOCKED) != 0 && wait->begin_ns < wait->end_ns;
     }
     if (wait->what == MXP_WAIT_TASK) {  // a task that came while the thread was busy had to wait
         return (wait->flags & MXP_WAIT_BLOCKED) != 0 ||
                graph->ops[wait->op].start_ns > wait->begin_ns ||
-               mxp__graph_is_made_for(graph, thread, wait);
+               mxp__graph_is_made_for(graph, walk->thread, wait, walk->begin_ns);
     }
     return graph->ops[wait->op].end_ns > wait->begin_ns;
 }
@@ -223,7 +241,7 @@ static const mxp_graph_wait *last_wait(const walker *walk, int64_t after_ns)
     const mxp_graph_thread *thread = &walk->graph->threads[walk->thread];
     size_t i = mxp__graph_wait_before(walk->graph, walk->thread, walk->at_ns);
     while (i != SIZE_MAX && thread->waits[i].end_ns > after_ns) {
-        if (has_blocked(walk->graph, walk->thread, &thread->waits[i])) {
+        if (has_blocked(walk, &thread->waits[i])) {
             return &thread->waits[i];
         }
         i = i == 0 ? SIZE_MAX : i - 1;
@@ -260,7 +278,7 @@ static void leave_wait(walker *walk, const mxp_graph_wait *wait)
 {
     const mxp_graph *graph = walk->graph;
     host_back(walk, wait->end_ns);
-    if (wait->op == MXP__NO_OP) {
+    if (ender_of(walk, wait) == MXP__NO_OP) {
         const int64_t end_ns = walk->at_ns;
         back_to(walk, wait->begin_ns, kind_of_nobodys(walk, wait), MXP__NO_OP, walk->thread);
         if (walk->at_ns == end_ns) {  // a task from nowhere that took no time

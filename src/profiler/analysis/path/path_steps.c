@@ -106,14 +106,19 @@ static int walk_some(const batch *of, mxp_graph *graph, mxp_path *path, size_t f
     const mxp_step_window *all = of->steps->all;
     for (;;) {
         const bool is_one = *count == 1;
+        const size_t end = first + *count;
+        const mxp_graph_steps steps = {.from_ns = all[first].mark_ns,
+                                       .until_ns =
+                                           end < of->steps->count ? all[end].mark_ns : MXP__NS_MAX,
+                                       .thread = of->steps->thread};
         int error =
-            mxp__graph_load_next(of->index, all[first].begin_ns, all[first + *count - 1].end_ns,
-                                 is_one ? of->limit_bytes : of->batch_bytes, graph);
+            mxp__graph_load_steps(of->index, &steps, all[first].begin_ns, all[end - 1].end_ns,
+                                  is_one ? of->limit_bytes : of->batch_bytes, graph);
         if (error == MXP_ENOMEM && !is_one) {
             *count /= 2;
             continue;
         }
-        return error == MXP_OK ? walk_steps(of, graph, path, first, first + *count) : error;
+        return error == MXP_OK ? walk_steps(of, graph, path, first, end) : error;
     }
 }
 
@@ -125,7 +130,8 @@ static size_t usual_count(const batch *of)
     const uint64_t all =
         steps->operators * OPERATOR_BYTES + (steps->spans + steps->waits) * SPAN_BYTES;
     const uint64_t count = all == 0 ? steps->count : of->batch_bytes * steps->count / all;
-    return count == 0 ? 1 : count > steps->count ? steps->count : (size_t)count;
+    const size_t most = steps->at_once != 0 ? steps->at_once : steps->count;
+    return count == 0 ? 1 : count > most ? most : (size_t)count;
 }
 
 static int walk_all(const batch *of)

@@ -232,7 +232,7 @@ static void go_wait(slackening *on, uint32_t at)
     }
     const bool is_task = wait->what == MXP_WAIT_TASK;
     const int64_t cause_ns = is_task ? graph->ops[op].start_ns : graph->ops[op].end_ns;
-    const bool is_made_for = mxp__graph_is_made_for(graph, thread, wait);
+    const bool is_made_for = mxp__graph_is_made_for(graph, thread, wait, graph->from_ns);
     const int64_t latest_ns = cause_ns > wait->begin_ns || is_made_for ? cause_ns : wait->begin_ns;
     const int64_t slack_ns = thread_at(on, thread, wait->end_ns);
     int64_t *of = is_task ? &on->starts[op] : &on->ends[op];

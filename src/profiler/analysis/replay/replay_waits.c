@@ -77,7 +77,7 @@ void mxp__replay_go_wait(mxp_replay_run *run, uint32_t at)
         mxp__replay_host_jump(run, thread, wait->end_ns, begin);
         return;
     }
-    if (mxp__graph_is_made_for(run->graph, thread, wait)) {
+    if (mxp__graph_is_made_for(run->graph, thread, wait, run->graph->from_ns)) {
         mxp__replay_host_jump(run, thread, wait->end_ns,
                               cause + mxp__replay_distance(old_cause_ns, wait->end_ns));
         return;

@@ -141,8 +141,12 @@ static const uint64_t *read_spans(heads *of, const uint64_t *words)
 
 static inline void add_operator(heads *of, mxp_range_place *place, const uint64_t *words)
 {
+    enum { NOT_PLACED = MXP_OP_SHARED | MXP_OP_BULK_PARENT | MXP_OP_ASYNC };
     const uint32_t name = (uint32_t)words[1];
     uint64_t push, end;
+    const bool is_other_s =
+        (words[2] >> 48 & NOT_PLACED) == 0 && (uint32_t)(words[3] >> 48) != place->thread;
+    place->roles |= is_other_s ? MXP__RUNS_OTHERS : 0;
     if ((name < of->name_count && of->idle[name]) ||
         !mxp__head_times(&of->decoder, words, &push, &end)) {
         return;
@@ -206,6 +210,10 @@ static int read_other(heads *of, const uint64_t *words)
     of->last = words;
     if (kind == MXP_KIND_HIDDEN && (*words >> 8 & 0xff) >= 4) {
         add_operator(of, of->place, words);
+    }
+    if (kind == MXP_KIND_WAIT && (*words >> 8 & 0xff) >= 2 &&
+        (words[2] >> MXP_WAIT_WHAT_SHIFT & 0xf) == MXP_WAIT_TASK) {
+        of->place->roles |= MXP__TAKES_TASKS;
     }
     const bool is_close =
         kind == MXP_KIND_META || kind == MXP_KIND_SPAN_LONG || kind == MXP_KIND_SPAN;
@@ -290,6 +298,23 @@ static int look_at_names(mxp_range_index *index)
     for (uint32_t id = 0; id < source->name_count; id++) {
         const uint8_t style = source->name(source, id).style;
         index->nested[id] = style == MXP_STYLE_SPAN || style == MXP_STYLE_ADDRESS;
+    }
+    return MXP_OK;
+}
+
+static int take_roles(mxp_range_index *index)
+{
+    const size_t count = index->source->thread_count;
+    index->roles = mxp__alloc(count * sizeof *index->roles);
+    if (count > 0 && index->roles == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    index->thread_count = count;
+    for (size_t i = 0; i < index->count; i++) {
+        const mxp_range_place *place = &index->places[i];
+        if (place->thread < count) {
+            index->roles[place->thread] |= place->roles;
+        }
     }
     return MXP_OK;
 }
@@ -444,6 +469,9 @@ int mxp__range_index_make(mxp_source *process, mxp_range_index *index)
                                 : read_ranges(index, 0, SIZE_MAX);
     }
     order(index);
+    if (error == MXP_OK) {
+        error = take_roles(index);
+    }
     if (error != MXP_OK) {
         mxp__range_index_fini(index);
     }
@@ -456,6 +484,7 @@ void mxp__range_index_fini(mxp_range_index *index)
     if (index->source != NULL) {
         mxp__free(index->idle, index->source->name_count * sizeof *index->idle);
         mxp__free(index->nested, index->source->name_count * sizeof *index->nested);
+        mxp__free(index->roles, index->thread_count * sizeof *index->roles);
     }
     *index = (mxp_range_index){0};
 }

@@ -17,7 +17,14 @@ typedef struct mxp_range_place {
     // Of the operators in it that do work of a step: the first and last push and the last end, in
     // ticks. 0: there are none.
     uint64_t first_push, last_push, last_end;
+    uint8_t roles;  // MXP__RUNS_OTHERS, MXP__TAKES_TASKS
 } mxp_range_place;
+
+// What a thread does, by all of its records: a window of them may not tell.
+enum {
+    MXP__RUNS_OTHERS = 1,  // operators that another thread pushed
+    MXP__TAKES_TASKS = 2  // of custom operators
+};
 
 // A mark: META of what STEP, STEP_END, STEP_CPU or STATE.
 typedef struct mxp_range_mark {
@@ -48,6 +55,8 @@ typedef struct mxp_range_index {
     // By name id: operators that do no work of a step (mxp__idle_operators), and spans that nest on
     // their thread.
     bool *idle, *nested;
+    uint8_t *roles;  // by thread: those of its ranges together
+    size_t thread_count;
 } mxp_range_index;
 
 // Looks at the heads of all records once. Of a source of one process, which must outlive it.

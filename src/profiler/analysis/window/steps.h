@@ -43,6 +43,7 @@ typedef struct mxp_steps {
     uint64_t operators, waits, spans;  // records, of all threads
     uint64_t unread_ranges;  // damaged ones
     uint64_t *mark_ticks;  // where each begins, for mxp__steps_of
+    size_t at_once;  // steps whose graphs are made together at most; 0: as many as memory allows
     mxp_range_index index;  // of all records, for those who read windows
 } mxp_steps;
 
