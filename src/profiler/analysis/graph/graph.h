@@ -136,7 +136,8 @@ int mxp__graph_load_part(const mxp_range_index *index, int64_t from_ns, int64_t 
 // thread; and with the last task before from_ns of each thread of custom operators. Operators that
 // ended a wait which reaches into the window are found by their ids, on no thread. So what the
 // graph tells of a step does not depend on which other steps are in it. Where waits are taken from
-// calls, those that were over before from_ns, or whose operator was, are not known.
+// calls, those that were over before from_ns, or whose operator was, are not known; figures of
+// operators are the same.
 int mxp__graph_load_steps(const mxp_range_index *index, const mxp_graph_steps *steps,
                           int64_t from_ns, int64_t to_ns, uint64_t limit_bytes, mxp_graph *graph);
 // As mxp__graph_load_part, for a long window of which what a thread was doing is asked at the

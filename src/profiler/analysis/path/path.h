@@ -75,9 +75,9 @@ int mxp__path_split(const mxp_graph *graph, mxp_path *path);
 // Walks and splits the path of each chosen step, in the order of time, and calls `each`, an error
 // of which ends it and is returned. `chosen`: by place in `steps`, null for all. The graph is
 // loaded for as many steps at once as fit into `limit_bytes`, so that a long trace needs no more:
-// what comes out does not depend on how many, except where libraries of before recorded no waits
-// (see mxp__graph_load_steps). A step that does not fit alone: MXP_ENOMEM. `graph` and `path` are
-// valid during the call.
+// what comes out does not depend on how many. Only where libraries of before recorded no waits may
+// pieces differ, and mxp__step_program_ns be longer with fewer (see mxp__graph_load_steps). A step
+// that does not fit alone: MXP_ENOMEM. `graph` and `path` are valid during the call.
 typedef int mxp_path_each(void *context, const mxp_graph *graph, const mxp_steps *steps,
                           size_t step, const mxp_path *path);
 int mxp__path_steps(mxp_source *process, const mxp_steps *steps, const bool *chosen,
