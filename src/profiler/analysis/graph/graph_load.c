@@ -285,8 +285,15 @@ static int add_steps(loader *load)
     mxp_graph *graph = load->graph;
     const size_t first_ender = graph->op_count;
     graph->steps = *load->steps;
-    const int error = mxp__graph_add_enders(graph, load->index);
-    return error == MXP_OK ? mxp__graph_add_early(graph, load->index, first_ender) : error;
+    int error = mxp__graph_add_enders(graph, load->index);
+    if (error == MXP_OK) {
+        error = mxp__graph_add_early(graph, load->index, first_ender);
+    }
+    load->wait_bytes = 0;  // with the early ones
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        load->wait_bytes += graph->raw[i].wait_count * MXP__GRAPH_WAIT_BYTES;
+    }
+    return error;
 }
 
 // What depends on other records.
