@@ -107,12 +107,21 @@ class Hands {
   }
 
   size(width, height) {
-    return this.isFirefox ? this.page.setViewport({ width, height }) : this.page.setViewportSize({ width, height });
+    return this.isFirefox ? resized(this.page, { width, height }) : this.page.setViewportSize({ width, height });
   }
 
   /** What the page must never do. */
   quiet() {
     return { requests: this.seen.requests, console: this.seen.console, errors: this.seen.errors };
+  }
+}
+
+/** Sets the size of a page in Firefox. With it goes an orientation, which older releases do not know. */
+async function resized(page, size) {
+  try {
+    await page.setViewport(size);
+  } catch (error) {
+    if (!String(error).includes('unknown command emulation.setScreenOrientationOverride')) throw error;
   }
 }
 
@@ -123,7 +132,7 @@ export async function browserOf(name) {
     const browser = await load('puppeteer-core').launch({ browser: 'firefox', executablePath, headless: true });
     return { name, open: async ({ width = 1400, height = 900 } = {}) => {
       const page = await browser.newPage();
-      await page.setViewport({ width, height });
+      await resized(page, { width, height });
       return new Hands(page, true);
     }, close: () => browser.close() };
   }
