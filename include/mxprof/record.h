@@ -137,9 +137,9 @@ void mxp_span_emit(uint32_t classes, const mxp_span *span);
 void mxp_counter_u64(uint32_t classes, mxp_name name, uint64_t value);
 void mxp_counter_i64(uint32_t classes, mxp_name name, int64_t value);
 void mxp_counter_f64(uint32_t classes, mxp_name name, double value);
-// A value, or how long a span took, for the histogram of its name in place of a record: whatever goes
-// on, that takes the same memory. A value is of the name's unit, MXP_UNIT_BYTES or, of none, ns. What
-// a process has counted before it is killed is lost.
+// A value, or how long a span took, for the histogram of its name in place of a record: whatever
+// goes on, that takes the same memory. A value is of the name's unit, MXP_UNIT_BYTES or, of none,
+// ns. What a process has counted before it is killed is lost.
 void mxp_statistic(uint32_t classes, mxp_name name, uint64_t value);
 void mxp_statistic_span(uint32_t classes, mxp_name name, uint64_t begin_ticks, uint64_t end_ticks);
 // A mark; `name` has style MXP_STYLE_INSTANT, and `scope` is what it stands for, MXP_INSTANT_*.

@@ -160,7 +160,8 @@ static int keep_flows(mxp_view *view)
         return MXP_OK;
     }
     const int error = mxp__page_flows_pack(flows, &view->page.blocks.spool, &at);
-    if (error == MXP_OK && (at.packed_bytes + 2) / 3 * 4 > view->wish->limit_bytes / 100 * PERCENT) {
+    if (error == MXP_OK &&
+        (at.packed_bytes + 2) / 3 * 4 > view->wish->limit_bytes / 100 * PERCENT) {
         flows->left_out += flows->count;
         flows->count = 0;
         return MXP_OK;

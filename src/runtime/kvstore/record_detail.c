@@ -15,8 +15,8 @@
 
 static const char detail_key[] = "distributed_detail", ranks_key[] = "distributed_ranks";
 static const char *const words[MXN_DETAIL_WORDS] = {[MXN_DETAIL_ROUNDS] = "rounds",
-                                    [MXN_DETAIL_MESSAGES] = "messages",
-                                    [MXN_DETAIL_STATISTICS] = "statistics"};
+                                                    [MXN_DETAIL_MESSAGES] = "messages",
+                                                    [MXN_DETAIL_STATISTICS] = "statistics"};
 
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);
 static char *given_detail, *given_ranks;  // under the lock

@@ -74,7 +74,8 @@ enum {
 enum {
     MXN_WIRE_INLINE = 1,  // the body is in this message
     MXN_WIRE_LAST = 2,  // the last piece of its part; BARRIER: this worker's last one
-    MXN_WIRE_COMPRESSED = 4,  // values of pushes are words (two_bit.h); `last`: the threshold's bits
+    MXN_WIRE_COMPRESSED =
+        4,  // values of pushes are words (two_bit.h); `last`: the threshold's bits
     MXN_WIRE_ERROR = 8,  // the body is a text
     MXN_WIRE_RECORDED = 16,  // both ends record this message, with its flow
     MXN_WIRE_ASYNC = 32,  // KEY: its store is of dist_async

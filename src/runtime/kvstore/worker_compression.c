@@ -57,9 +57,9 @@ static int new_array(const char *name, const mxn_shape *shape, int dtype, mxn_ar
 static int prepare(mxn_kv_entry *entry, uint64_t words_bytes)
 {
     const mxn_shape shape = {.ndim = 1, .dims = {(int64_t)(words_bytes / sizeof(int32_t))}};
-    int error = entry->residual == NULL ? new_array("residual", &entry->stored->shape, MXN_FLOAT32,
-                                                    &entry->residual)
-                                        : MXP_OK;
+    int error = entry->residual == NULL
+                    ? new_array("residual", &entry->stored->shape, MXN_FLOAT32, &entry->residual)
+                    : MXP_OK;
     return error == MXP_OK && entry->words == NULL
                ? new_array("compressed", &shape, MXN_INT32, &entry->words)
                : error;

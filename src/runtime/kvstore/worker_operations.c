@@ -67,7 +67,8 @@ static mxp_name name_of(int kind, bool is_compressed)
 {
     static mxp_atomic_u32 compressed, push, pull, both;
     return is_compressed ? mxp__span_name_once(&compressed, "operator", "KVStoreDistCompressedPush")
-           : kind == MXN_DIST_PUSH ? mxp__span_name_once(&push, "operator", "KVStoreDistDefaultPush")
+           : kind == MXN_DIST_PUSH
+               ? mxp__span_name_once(&push, "operator", "KVStoreDistDefaultPush")
            : kind == MXN_DIST_PULL
                ? mxp__span_name_once(&pull, "operator", "KVStoreDistDefaultStoragePull")
                : mxp__span_name_once(&both, "operator", "KVStoreDistDefaultStoragePushPull");
