@@ -16,6 +16,20 @@ from python_program import BUILD, _variables
 SECONDS = 60  # of one program; the process groups are ended after it
 
 
+# Tells the error of `body`, with a store `kv` of the kind and zeros `z`.
+WRONG = """
+import mxnet as mx
+kv = mx.kv.create({kind!r})
+z = mx.nd.zeros((2, 3))
+try:
+    {body}
+    mx.nd.waitall()
+    print('no error')
+except mx.MXNetError as error:
+    print(error)
+"""
+
+
 class Role(NamedTuple):
     """What one process left."""
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dist_roles import has_mpi, run_job, run_mpi
+from dist_roles import WRONG, has_mpi, run_job, run_mpi
 from python_program import run_python
 from test_dist_training import global_losses, losses_of, program
 
@@ -216,17 +216,6 @@ def test_modules_compress(kind, tmp_path):
 
 
 # ---- refused -------------------------------------------------------------------------------------------
-WRONG = """
-import mxnet as mx
-kv = mx.kv.create({kind!r})
-z = mx.nd.zeros((2, 3))
-try:
-    {body}
-    mx.nd.waitall()
-    print('no error')
-except mx.MXNetError as error:
-    print(error)
-"""
 SET = "kv.set_gradient_compression({'type': '2bit', 'threshold': 0.5}); "
 
 

@@ -2,7 +2,7 @@
 """Stores over processes, on the local transport: sums, pulls, orders, and what is refused with which words."""
 import pytest
 
-from dist_roles import run_job
+from dist_roles import WRONG, run_job
 from python_program import run_python
 
 SUMS = """
@@ -76,19 +76,6 @@ def test_hosts_that_are_not_one_for_each_worker_are_told(tmp_path):
 
 def test_a_process_that_is_alone_is_a_worker_with_its_owner(tmp_path):
     assert run_python(SUMS, tmp_path).out == "done 0\n"
-
-
-WRONG = """
-import mxnet as mx
-kv = mx.kv.create({kind!r})
-z = mx.nd.zeros((2, 3))
-try:
-    {body}
-    mx.nd.waitall()
-    print('no error')
-except mx.MXNetError as error:
-    print(error)
-"""
 
 
 @pytest.mark.parametrize("body, message", [

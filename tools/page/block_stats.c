@@ -82,15 +82,12 @@ int mxp__block_stats_end(mxp_block_stats *stats, mxp_page_spool *spool, mxp_bloc
 
 int mxp__block_stats_finish(mxp_block_stats *stats, mxp_page_spool *spool)
 {
-    mxp_strbuf raw = {0}, packed = {0};
     mxp_spooled_section section;
     if (stats->blocks == 0) {
         return MXP_OK;
     }
-    int error = mxp__columns_pack(stats->columns, MXP_STATS_COLUMNS, stats->rows, &raw, &packed);
-    if (error == MXP_OK) {
-        error = mxp__page_spool_add(spool, &packed, raw.length, &section);
-    }
+    int error =
+        mxp__page_spool_columns(spool, stats->columns, MXP_STATS_COLUMNS, stats->rows, &section);
     if (error == MXP_OK && mxp__grow(&stats->sections, &stats->section_capacity,
                                      stats->section_count + 1, sizeof *stats->sections) != MXP_OK) {
         error = mxp__fail_memory(memory_for);
@@ -102,8 +99,6 @@ int mxp__block_stats_finish(mxp_block_stats *stats, mxp_page_spool *spool)
         mxp__strbuf_clear(&stats->columns[i]);
     }
     stats->rows = stats->blocks = 0;
-    mxp__strbuf_fini(&raw);
-    mxp__strbuf_fini(&packed);
     return error;
 }
 

@@ -77,19 +77,17 @@ static int put_points(const mxp_page_flows *flows, mxp_strbuf *columns)
 
 int mxp__page_flows_pack(mxp_page_flows *flows, mxp_page_spool *spool, mxp_spooled_section *section)
 {
-    mxp_strbuf columns[COLUMNS] = {{0}}, raw = {0}, packed = {0};
+    mxp_strbuf columns[COLUMNS] = {{0}};
     if (flows->count > 0) {
         qsort(flows->all, flows->count, sizeof *flows->all, by_time);
     }
     int error = put_points(flows, columns);
-    error =
-        error == MXP_OK ? mxp__columns_pack(columns, COLUMNS, flows->count, &raw, &packed) : error;
-    error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
+    error = error == MXP_OK
+                ? mxp__page_spool_columns(spool, columns, COLUMNS, flows->count, section)
+                : error;
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);
     }
-    mxp__strbuf_fini(&raw);
-    mxp__strbuf_fini(&packed);
     return error;
 }
 

@@ -101,7 +101,7 @@ int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t jo
     enum { TIME, LEAST, LARGEST, LAST, COLUMNS };
     assert(MXP_COUNTER_BINS % join == 0);
     mxp_page_counter *counter = &counters->all[number];
-    mxp_strbuf columns[COLUMNS] = {{0}}, raw = {0}, packed = {0};
+    mxp_strbuf columns[COLUMNS] = {{0}};
     uint64_t before_ns = 0;
     counter->shown = 0;
     for (size_t i = 0; i < MXP_COUNTER_BINS; i += join) {
@@ -117,13 +117,10 @@ int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t jo
         before_ns = at_ns;
         counter->shown++;
     }
-    int error = mxp__columns_pack(columns, COLUMNS, counter->shown, &raw, &packed);
-    error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
+    const int error = mxp__page_spool_columns(spool, columns, COLUMNS, counter->shown, section);
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&columns[i]);
     }
-    mxp__strbuf_fini(&raw);
-    mxp__strbuf_fini(&packed);
     return error;
 }
 

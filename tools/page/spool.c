@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "base/os/temporary_file.h"
+#include "page/columns.h"
 
 int mxp__page_spool_open(mxp_page_spool *spool)
 {
@@ -35,6 +36,17 @@ int mxp__page_spool_add(mxp_page_spool *spool, const mxp_strbuf *packed, uint64_
     }
     spool->bytes += packed->length;
     return MXP_OK;
+}
+
+int mxp__page_spool_columns(mxp_page_spool *spool, const mxp_strbuf *columns, size_t column_count,
+                            size_t count, mxp_spooled_section *section)
+{
+    mxp_strbuf raw = {0}, packed = {0};
+    int error = mxp__columns_pack(columns, column_count, count, &raw, &packed);
+    error = error == MXP_OK ? mxp__page_spool_add(spool, &packed, raw.length, section) : error;
+    mxp__strbuf_fini(&raw);
+    mxp__strbuf_fini(&packed);
+    return error;
 }
 
 int mxp__page_spool_read(const mxp_page_spool *spool, const mxp_spooled_section *section,

@@ -20,6 +20,10 @@ int mxp__page_spool_open(mxp_page_spool *spool);  // MXP_EIO
 // Appends a section that takes `bytes` unpacked. MXP_EIO (a full disk).
 int mxp__page_spool_add(mxp_page_spool *spool, const mxp_strbuf *packed, uint64_t bytes,
                         mxp_spooled_section *section);
+// Packs columns (columns.h) as a section of `count` rows and appends that. MXP_ENOMEM, MXP_ENOTSUP,
+// MXP_EIO.
+int mxp__page_spool_columns(mxp_page_spool *spool, const mxp_strbuf *columns, size_t column_count,
+                            size_t count, mxp_spooled_section *section);
 // Sets `packed` to it. MXP_EIO, MXP_ENOMEM.
 int mxp__page_spool_read(const mxp_page_spool *spool, const mxp_spooled_section *section,
                          mxp_strbuf *packed);

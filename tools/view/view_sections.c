@@ -30,12 +30,10 @@ static int keep_packed(mxp_view *view, const char *name, const mxp_strbuf *packe
 int mxp__view_section(mxp_view *view, const char *name, const mxp_strbuf *columns,
                       size_t column_count, size_t count)
 {
-    mxp_strbuf raw = {0}, packed = {0};
-    int error = mxp__columns_pack(columns, column_count, count, &raw, &packed);
-    error = error == MXP_OK ? keep_packed(view, name, &packed, raw.length) : error;
-    mxp__strbuf_fini(&raw);
-    mxp__strbuf_fini(&packed);
-    return error;
+    mxp_spooled_section at;
+    const int error =
+        mxp__page_spool_columns(&view->page.blocks.spool, columns, column_count, count, &at);
+    return error == MXP_OK ? mxp__view_keep_section(view, name, &at) : error;
 }
 
 int mxp__view_text_section(mxp_view *view, const char *name, const mxp_strbuf *text)

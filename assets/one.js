@@ -1,0 +1,4 @@
+export const one = 1;
+export function f() {
+  const two = 2;
+}

@@ -1,0 +1,5 @@
+import {
+  one, f,
+} from './one.js';
+import { g } from './g.js';
+const two = one;
