@@ -29,6 +29,7 @@ DIED = re.compile(r"^(?:\[[^]]*\])?mxnet: ((?:worker|server|scheduler) \d+ \(.*?
 MPI_SIGNAL = re.compile(r"noticed that process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)")
 MPI_NAME = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]")
 MPI_CODE = re.compile(r"Exit code:\s+(\d+)")
+RANK = re.compile(r"\(rank (\d+)")
 SLURM_CODE = re.compile(r"^srun: error: (\S+): tasks? (\d+).*?: (?:Exited with exit code (\d+)|(\w[\w ]*))")
 SLURM_WORDS = {"Killed": 9, "Aborted": 6, "Segmentation fault": 11, "Terminated": 15, "Bus error": 7}
 
@@ -201,6 +202,9 @@ class Ending:
     def line(self, code: int) -> str:
         who = self.who or (f"the process of rank {self.rank}" if self.rank else "a process")
         how = self.how or f"exit code {code}"
+        dead = RANK.search(who)
+        if dead and self.rank not in (None, dead[1]):  # one that ended because of it was seen to end before it
+            return f"mxnet-launch: {who}; of rank {self.rank}, which the starter saw end first, there is {how}"
         return f"mxnet-launch: {who}: {how}" if self.who else f"mxnet-launch: {who} failed first: {how}"
 
 

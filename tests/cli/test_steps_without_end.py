@@ -7,6 +7,7 @@ import re
 
 import pytest
 from test_instances import run
+from test_roof import ceilings
 
 # 41 steps, of which the program was stopped in the last one, 37 us after its begin; the others take 10 ms each.
 TRACE = pathlib.Path(os.environ["MXPROF_SOURCE"]) / "tests/cli/planted/slow_loader.mxpz"
@@ -15,11 +16,15 @@ ALONE = "the end of this step is not recorded: it goes to the last record\n"
 
 
 @pytest.mark.parametrize("command", ["report", "path", "roof"])
-def test_means_leave_it_out_as_without_step(command):
-    taken = run(command, "--step", "1:", TRACE).stdout
+def test_means_leave_it_out_as_without_step(command, tmp_path):
+    pairs = json.loads(run("info", "--json", TRACE).stdout)["processes"][0]["info"]
+    machine = {pair["key"][len("machine."):]: pair["value"] for pair in pairs if pair["key"].startswith("machine.")}
+    (tmp_path / "ceilings.txt").write_text(ceilings(**machine))
+    more = ("--ceilings", tmp_path / "ceilings.txt") if command == "roof" else ()
+    taken = run(command, *more, "--step", "1:", TRACE).stdout
     assert LEFT_OUT in taken
-    assert taken.replace(LEFT_OUT, "") == run(command, "--step", "1:40", TRACE).stdout
-    assert LEFT_OUT not in run(command, "--step", "1:40", TRACE).stdout
+    assert taken.replace(LEFT_OUT, "") == run(command, *more, "--step", "1:40", TRACE).stdout
+    assert LEFT_OUT not in run(command, *more, "--step", "1:40", TRACE).stdout
 
 
 def test_the_report_gives_the_same_mean_with_and_without_step():

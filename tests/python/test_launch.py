@@ -153,6 +153,8 @@ NAMED = "mxnet: worker 2 (rank 4, host n7, pid 4711) died; this was worker 0 in 
 @pytest.mark.parametrize("said, own, code, last", [
     (NAMED + MPI_KILLED, 137, 137, "mxnet-launch: worker 2 (rank 4, host n7, pid 4711) died: signal 9 (SIGKILL)"),
     (NAMED + MPI_KILLED, 70, 137, "mxnet-launch: worker 2 (rank 4, host n7, pid 4711) died: signal 9 (SIGKILL)"),
+    (NAMED + MPI_EXITED, 3, 3, "mxnet-launch: worker 2 (rank 4, host n7, pid 4711) died; of rank 2, which the starter saw "
+     "end first, there is exit code 3"),
     (MPI_EXITED, 1, 3, "mxnet-launch: the process of rank 2 failed first: exit code 3"),
     (NAMED, 0, 70, "mxnet-launch: worker 2 (rank 4, host n7, pid 4711) died: exit code 0"),
     ("srun: error: n7: task 3: Exited with exit code 5\nsrun: error: n8: task 1: Killed\n", 9, 5,

@@ -191,8 +191,10 @@ def test_death_ends_all_and_the_starter_names_it(act, code, servers, tmp_path):
                        result.stderr, re.MULTILINE)
     assert sorted(set(named)) == sorted(["worker 0", "worker 2"] + ["server 0"] * servers), result.stderr
     assert len(named) == 2 + servers
-    assert result.returncode == code, result.stderr
-    assert result.stderr.splitlines()[-1].startswith("mxnet-launch: worker 1 (rank "), result.stderr
+    said = result.stderr.splitlines()[-1]
+    assert said.startswith("mxnet-launch: worker 1 (rank "), result.stderr
+    # On a busy machine mpirun may see a survivor end before the dead one.
+    assert result.returncode == (70 if "which the starter saw end first" in said else code), result.stderr
 
 
 @needs_mpi
