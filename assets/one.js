@@ -1,4 +1,0 @@
-export const one = 1;
-export function f() {
-  const two = 2;
-}

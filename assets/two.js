@@ -1,5 +1,0 @@
-import {
-  one, f,
-} from './one.js';
-import { g } from './g.js';
-const two = one;
