@@ -304,11 +304,14 @@ static int gather_all(mxn_transport *transport, first_letter *into)
     while (error == MXP_OK && into->error == MXP_OK && !mxn__liveness_is_settled(node.liveness)) {
         look(transport);
     }
-    if (node.liveness != NULL && into->text[0] != '\0') {
+    // Who ends because the job has failed is not why it has.
+    const bool has_failed = node.liveness != NULL && mxn__liveness_has_failed(node.liveness);
+    if (node.liveness != NULL && into->text[0] != '\0' && !has_failed) {
         return tell_all_of_the_dead(into);
     }
     if (error == MXP_OK) {
-        error = into->error != MXP_OK ? into->error : mxn__liveness_wait(node.liveness);
+        error =
+            into->error != MXP_OK && !has_failed ? into->error : mxn__liveness_wait(node.liveness);
     }
     return error;
 }
