@@ -42,7 +42,7 @@ async function look(modules, profile, page) {
     await page.goto(address, { timeout: TIMEOUT_MS });
     await page.waitForFunction(() => document.body.innerText.includes('Sandwich'), null, { timeout: TIMEOUT_MS });
     await page.keyboard.press('3');
-    await page.waitForFunction(() => /self/i.test(document.body.innerText), null, { timeout: TIMEOUT_MS });
+    await page.waitForFunction(() => /self[^]*Symbol Name[^]*\d/i.test(document.body.innerText), null, { timeout: TIMEOUT_MS });
     return { text: await page.evaluate(() => document.body.innerText), log, errors };
   } finally {
     server.close();
