@@ -195,34 +195,21 @@ class Beside(typing.NamedTuple):
         return in_turn(row, options, lambda: start_ours(*job), lambda: start_original(*job))
 
 
-class WithAndWithout(typing.NamedTuple):
-    """Ours beside ours with a variable set."""
-    name: str
-    workload: str
-    workers: int
-    servers: int
-    other: dict
-    unit: str = "ns"
-    needs_peers: bool = False
-
-    def measure(self, row, place, options):
-        job = place, self.workload, self.workers, self.servers
-        return in_turn(row, options, lambda: start_ours(*job), lambda: start_ours(*job, **self.other))
-
-
-class OverAnother(typing.NamedTuple):
-    """Ours beside ours with another workload."""
+class OverOurs(typing.NamedTuple):
+    """Ours beside ours with another workload, or with variables set."""
     name: str
     workload: str
     workers: int
     servers: int
     other: str
+    variables: dict = {}
     unit: str = "ns"
     needs_peers: bool = False
 
     def measure(self, row, place, options):
-        return in_turn(row, options, *(lambda workload=one: start_ours(place, workload, self.workers, self.servers)
-                                       for one in (self.workload, self.other)))
+        size = self.workers, self.servers
+        return in_turn(row, options, lambda: start_ours(place, self.workload, *size),
+                       lambda: start_ours(place, self.other, *size, **self.variables))
 
 
 class OverFloor(typing.NamedTuple):
@@ -300,11 +287,11 @@ CLAIMS = [
     Alone("DK11 idle store, CPU of a worker's process over one core", "idle", 2, 0, "ns/s"),
     Alone("DK12 LeNet step with rounds recorded, 2 workers, over one with nothing", "rounds", 2, 0, "ns/step"),
     Alone("DK12 LeNet step with messages recorded, 2 workers, over one with nothing", "messages", 2, 0, "ns/step"),
-    WithAndWithout("DK15 pushpull of 200 keys of 1 KB, 2 workers, 2 servers, over the same without buckets",
-                   "many", 2, 2, {"MXNET_KVSTORE_BUCKET_BYTES": "0"}),
+    OverOurs("DK15 pushpull of 200 keys of 1 KB, 2 workers, 2 servers, over the same without buckets",
+             "many", 2, 2, "many", {"MXNET_KVSTORE_BUCKET_BYTES": "0"}),
     Alone("DK16 bytes of a compressed push of 16.8 MB, over a plain one", "pushed_bytes", 2, 0, "bytes"),
-    OverAnother("DK16 push and pull of 16.8 MB compressed, 2 workers, 2 servers, over the same plain",
-                "compressed", 2, 2, "large"),
+    OverOurs("DK16 push and pull of 16.8 MB compressed, 2 workers, 2 servers, over the same plain",
+             "compressed", 2, 2, "large"),
     Beside("DK17 push and pull of 16.8 MB compressed, 2 workers, 2 servers, over MXNet's", "compressed", 2, 2),
 ]
 NAMES = [claim.name for claim in CLAIMS]

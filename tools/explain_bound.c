@@ -66,6 +66,14 @@ static void put_rate(double bytes_per_s, mxp_strbuf *out)
     mxp__strbuf_puts(out, "/s");
 }
 
+// The probe's slowest and fastest part.
+static void put_spread(const mxp_rank_probe *probe, mxp_strbuf *out)
+{
+    put_rate((double)probe->least, out);
+    mxp__strbuf_puts(out, " to ");
+    put_rate((double)probe->most, out);
+}
+
 static double part_of(double value, double whole)
 {
     return whole > 0 ? value / whole : 0;
@@ -80,9 +88,7 @@ static void put_reached(const mxp_explain_ranks *ranks, const mxp_bound_link *li
     put_rate(probe, out);
     mxp__strbuf_printf(out, "\nthat its probe reached to %s at the start (",
                        ranks->probed[0] != '\0' ? ranks->probed : "the next process");
-    put_rate((double)link->probe.least, out);
-    mxp__strbuf_puts(out, " to ");
-    put_rate((double)link->probe.most, out);
+    put_spread(&link->probe, out);
     mxp__strbuf_puts(out, ")");
 }
 
@@ -123,9 +129,7 @@ static void put_server(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     mxp__strbuf_puts(out, " of all workers, where\nthe probe of one reached ");
     put_rate((double)link->probe.bytes_per_s, out);
     mxp__strbuf_puts(out, " at the start (");
-    put_rate((double)link->probe.least, out);
-    mxp__strbuf_puts(out, " to ");
-    put_rate((double)link->probe.most, out);
+    put_spread(&link->probe, out);
     mxp__strbuf_puts(out, ").\n");
     put_kept(link, screen, out);
     mxp__strbuf_puts(out,
@@ -171,9 +175,7 @@ static void put_unknown(const mxp_explain_ranks *ranks, mxp_strbuf *out)
         break;
     case MXP__DOUBT_UNEVEN:
         mxp__strbuf_puts(out, "the start's probe was\nuneven: ");
-        put_rate((double)link->probe.least, out);
-        mxp__strbuf_puts(out, " to ");
-        put_rate((double)link->probe.most, out);
+        put_spread(&link->probe, out);
         mxp__strbuf_puts(out, ".\n");
         break;
     case MXP__DOUBT_SLOW_PROBE:

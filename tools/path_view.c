@@ -65,7 +65,6 @@ static int add_path(mxp_path_view *view, const mxp_graph *graph, size_t step, co
         }
     }
     view->has_waits |= graph->has_waits;
-    view->cut_ops += graph->cut_ops;
     return error;
 }
 

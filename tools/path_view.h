@@ -32,7 +32,6 @@ typedef struct mxp_path_view {
     mxp_path_long *pieces;  // all of them, of a single step or for JSON
     size_t piece_count, piece_capacity;
     bool keeps_pieces;
-    uint64_t cut_ops;
     bool has_waits;
     int64_t begin_ns;  // of the first window
     uint32_t from_thread;  // where the walk of a window without steps began

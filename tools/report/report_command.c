@@ -174,7 +174,7 @@ static int own_words(const mxp_command *self, report_options *chosen)
 // table is of all time.
 static bool is_only_in_the_table(const mxp_time_report *report)
 {
-    const mxp_source *source = report->input->source;
+    mxp_source *source = report->input->source;
     const mxp_selection *chosen = &report->wish->selection;
     return report->rows.operators + report->rows.spans == 0 && report->process_count == 1 &&
            mxp__counted_names(source) == 0 && report->wish->by == MXP_BY_NOTHING &&

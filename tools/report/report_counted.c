@@ -95,7 +95,7 @@ static void put_histogram(mxp_json *json, const char *key, const mxp_histogram *
     mxp__json_end(json);
 }
 
-int mxp__report_counted_json(const mxp_source *source, mxp_json *json)
+int mxp__report_counted_json(mxp_source *source, mxp_json *json)
 {
     static const char *const keys[MXP__COUNTED_QUANTITIES] = {"time_ns", "waited_ns", "sent_ns",
                                                               "bytes"};

@@ -8,6 +8,6 @@
 
 // Member "communication" of all processes of the source; none where nothing was counted.
 // MXP_ENOMEM.
-int mxp__report_counted_json(const mxp_source *source, mxp_json *json);
+int mxp__report_counted_json(mxp_source *source, mxp_json *json);
 
 #endif

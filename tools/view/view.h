@@ -48,6 +48,9 @@ typedef struct mxp_view_dropped {
     uint64_t spans;
 } mxp_view_dropped;
 
+// A fixed screen: a page is read elsewhere than where it is made.
+static const mxp_screen mxp__page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
+
 typedef struct mxp_view {
     const mxp_command *command;
     const mxp_view_wish *wish;

@@ -7,9 +7,6 @@
 #include "base/fail.h"
 #include "view/view.h"
 
-// A fixed screen: a page is read elsewhere than where it is made.
-static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
-
 static int explain(mxp_view *view)
 {
     mxp_json json = {.out = &view->explain_json};
@@ -29,7 +26,7 @@ static int explain(mxp_view *view)
     }
     view->is_explained = true;
     mxp__explain_json(&view->explain, &json);
-    mxp__explain_print(&view->explain, &page_screen, &view->plain);
+    mxp__explain_print(&view->explain, &mxp__page_screen, &view->plain);
     return MXP_OK;
 }
 

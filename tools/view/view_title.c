@@ -6,16 +6,13 @@
 #include "text/label.h"
 #include "view/view.h"
 
-// A fixed screen: a page is read elsewhere than where it is made.
-static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
-
 // A name, and no more of it than a title takes.
 static void put_name(const char *name, size_t length, mxp_strbuf *out)
 {
     enum { COLUMNS = 60 };
     mxp_strbuf label = {0};
-    mxp__put_label(&page_screen, name, length, &label);
-    mxp__put_shortened(&page_screen, mxp__strbuf_text(&label), label.length, COLUMNS, out);
+    mxp__put_label(&mxp__page_screen, name, length, &label);
+    mxp__put_shortened(&mxp__page_screen, mxp__strbuf_text(&label), label.length, COLUMNS, out);
     mxp__strbuf_fini(&label);
 }
 
@@ -23,9 +20,9 @@ static void put_takes(const mxp_time_report *report, double sum_ns, mxp_strbuf *
 {
     const double per = mxp__report_per(report);
     mxp__strbuf_puts(out, " takes ");
-    mxp__put_duration(&page_screen, sum_ns / per, out);
+    mxp__put_duration(&mxp__page_screen, sum_ns / per, out);
     mxp__strbuf_puts(out, " of ");
-    mxp__put_duration(&page_screen, (double)report->rows.wall_ns / per, out);
+    mxp__put_duration(&mxp__page_screen, (double)report->rows.wall_ns / per, out);
     mxp__strbuf_puts(out, report->rows.steps > 0 ? " of a step" : "");
 }
 
@@ -56,7 +53,7 @@ static void put_communication_title(const mxp_view *view, const mxp_layer *next,
         mxp__strbuf_puts(out, ", then ");
         put_name(path, length, out);
         mxp__strbuf_puts(out, " ");
-        mxp__put_duration(&page_screen, (double)next->sum_ns / mxp__report_per(report), out);
+        mxp__put_duration(&mxp__page_screen, (double)next->sum_ns / mxp__report_per(report), out);
     }
 }
 

@@ -8,8 +8,6 @@
 #include "explain_ranks.h"
 #include "view/view_head.h"
 
-static const mxp_screen page_screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
-
 // Each line of a text as a value of its own.
 static void put_lines(mxp_json *json, const mxp_strbuf *text)
 {
@@ -38,10 +36,10 @@ static void put_cause(const mxp_view *view, int process, size_t place, const mxp
     mxp__json_object(json, NULL);
     mxp__json_i64(json, "process", process);
     mxp__json_u64(json, "cause", place);
-    mxp__cause_title(of, cause, &page_screen, &text);
+    mxp__cause_title(of, cause, &mxp__page_screen, &text);
     mxp__json_text(json, "title", mxp__strbuf_text(&text));
     mxp__strbuf_clear(&text);
-    mxp__cause_evidence(of, cause, &page_screen, &text);
+    mxp__cause_evidence(of, cause, &mxp__page_screen, &text);
     mxp__json_array(json, "evidence");
     put_lines(json, &text);
     mxp__json_end(json);
@@ -81,7 +79,7 @@ void mxp__view_put_workers(const mxp_view *view, mxp_strbuf *out)
 {
     mxp_strbuf text = {0};
     if (view->is_explained && view->explain.ranks != NULL) {
-        mxp__explain_ranks_say(view->explain.ranks, &page_screen, &text);
+        mxp__explain_ranks_say(view->explain.ranks, &mxp__page_screen, &text);
     }
     mxp__json_string(out, mxp__strbuf_text(&text), text.length);
     mxp__strbuf_fini(&text);
@@ -165,13 +163,13 @@ void mxp__view_put_whole(const mxp_view *view, mxp_strbuf *out)
     }
     if (dropped->class_outside <= view->levels) {
         mxp__strbuf_puts(out, "spans under ");
-        mxp__put_duration(&page_screen, (double)width_ns[dropped->class_outside - 1], out);
+        mxp__put_duration(&mxp__page_screen, (double)width_ns[dropped->class_outside - 1], out);
         mxp__strbuf_printf(out, " outside of %zu %s only as sums", view->window_count,
                            view->window_count == 1 ? "time" : "times");
     }
     if (dropped->class_kept <= view->levels) {
         mxp__strbuf_puts(out, ", and under ");
-        mxp__put_duration(&page_screen, (double)width_ns[dropped->class_kept - 1], out);
+        mxp__put_duration(&mxp__page_screen, (double)width_ns[dropped->class_kept - 1], out);
         mxp__strbuf_puts(out, " but in the slowest and the median step");
     }
 }

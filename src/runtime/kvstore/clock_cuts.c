@@ -48,9 +48,8 @@ static uint32_t find_head(const mxn_transport *transport)
 // The first of its machine, but for the head.
 static bool find_asks(const mxn_transport *transport, uint32_t peer, uint32_t head)
 {
-    const char *own = transport->peers[peer].boot_id;
     for (uint32_t i = 0; i < peer; i++) {
-        if (i != head && strcmp(transport->peers[i].boot_id, own) == 0) {
+        if (i != head && mxn__peers_share_machine(&transport->peers[i], &transport->peers[peer])) {
             return false;
         }
     }

@@ -61,7 +61,7 @@ static bool is_end(const visit *of)
 
 static bool is_compression(const visit *of)
 {
-    return (of->header.flags & MXN_WIRE_COMPRESSED) != 0;
+    return mxn__wire_is_compressed(&of->header);
 }
 
 // What the worker does: inits a key, sets compression, or waits at a barrier.

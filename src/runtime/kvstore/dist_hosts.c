@@ -14,7 +14,7 @@ enum { AUTO_ABOVE = 64 };  // workers: so many take a message each without being
 // ---- who shares one ----------------------------------------------------------------------------
 static bool is_same_machine(const mxn_peer *a, const mxn_peer *b)
 {
-    return strcmp(a->host, b->host) == 0 && strcmp(a->boot_id, b->boot_id) == 0;
+    return strcmp(a->host, b->host) == 0 && mxn__peers_share_machine(a, b);
 }
 
 static void name_by_peers(const mxn_peer *peers, const uint32_t *worker_peers, mxn_hosts *hosts)

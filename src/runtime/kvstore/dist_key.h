@@ -6,6 +6,7 @@
 
 #include "runtime/kvstore/dist.h"
 #include "runtime/kvstore/dist_statistics.h"
+#include "runtime/kvstore/operation_names.h"
 #include "runtime/kvstore/two_bit.h"
 
 struct mxn_dist_op;
@@ -36,8 +37,7 @@ typedef struct mxn_dist_key {
     uint64_t words_bytes;  // of a compressed value; a key of float32
     uint64_t round;  // pushes begun; the communication thread's
     struct mxn_dist_op *first, *last;  // of operations on it, the first one runs; also the thread's
-    mxn_statistic
-        statistics[MXN_DIST_PUSHPULL + 2];  // by operation, of compressed pushes; likewise
+    mxn_statistic statistics[MXN_NAMED_OPERATIONS];  // also the thread's
     uint32_t part_count;
     uint32_t pieces;  // of all parts
     mxn_key_part parts[];

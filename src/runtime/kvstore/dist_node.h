@@ -243,7 +243,8 @@ uint32_t mxn__piece_link(const mxn_dist *dist, const mxn_dist_op *op, uint32_t p
 // Of a message of an op to this link: LOCAL, SUMMED. And the bytes of a part's value in it.
 uint16_t mxn__piece_flags(const mxn_dist *dist, const mxn_dist_op *op, uint32_t link);
 uint64_t mxn__piece_part_bytes(const mxn_dist_op *op, uint32_t part);
-uint32_t mxn__piece_sent_bytes(const mxn_dist *dist, const mxn_flight *flight);  // of a piece
+uint32_t mxn__piece_plain_bytes(const mxn_dist *dist, const mxn_flight *flight);  // of its values
+uint32_t mxn__piece_sent_bytes(const mxn_dist *dist, const mxn_flight *flight);
 bool mxn__worker_pump(mxn_dist *dist);
 void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, const void *inlined);
 void mxn__worker_grant(mxn_dist *dist, uint32_t peer, const mxn_wire *header);

@@ -206,7 +206,7 @@ static bool is_its_piece(const mxn_arrival_of *arrival)
 {
     const mxn_wire *header = &arrival->header;
     const uint32_t times = mxn__owner_widening(arrival->part, header);
-    const bool is_compressed = (header->flags & MXN_WIRE_COMPRESSED) != 0;  // of float32
+    const bool is_compressed = mxn__wire_is_compressed(header);  // of float32
     return header->bytes == (is_compressed
                                  ? mxn__two_bit_bytes(arrival->piece->bytes / sizeof(float))
                                  : arrival->piece->bytes * times) &&

@@ -117,7 +117,7 @@ static void add(mxn_owner_part *part, mxn_owner_piece *piece, mxn_arrival_of *ar
                     : sum_value(part, piece);
     if (arrival->held == NULL) {
         assert(piece->added == 0 || count == 0);  // it is where the sum is
-    } else if ((arrival->header.flags & MXN_WIRE_COMPRESSED) != 0) {
+    } else if (mxn__wire_is_compressed(&arrival->header)) {
         add_words(arrival, sum, piece->added == 0, count);
     } else if (piece->added == 0) {
         mxn__sum_begin(given, sum, arrival->held->data, count);
@@ -270,7 +270,7 @@ static void push_async(mxn_arrival_of *arrival, const void *inlined)
         return;
     }
     arrival->piece->arrivals[arrival->worker] = arrival;
-    const bool is_compressed = (arrival->header.flags & MXN_WIRE_COMPRESSED) != 0;
+    const bool is_compressed = mxn__wire_is_compressed(&arrival->header);
     arrival->into = is_compressed ? NULL : arrival->gather->value + arrival->piece->offset;
     if (mxn__wire_has_body(&arrival->header)) {
         mxn__room_want(arrival, &arrival->gather->batch, part->piece_count, part->bytes);
@@ -403,7 +403,7 @@ static void push_sync(mxn_arrival_of *arrival, const void *inlined)
     mxn__owner_check_left(part);
     const bool is_first = arrival->from == 0 && !part->dist->config.sum_by_arrival &&
                           !mxn__sum_is_wide(part->of.dtype) &&
-                          (arrival->header.flags & MXN_WIRE_COMPRESSED) == 0;
+                          !mxn__wire_is_compressed(&arrival->header);
     if (mxn__wire_has_body(&arrival->header)) {
         arrival->into = is_first ? sum_value(part, piece) : NULL;
         mxn__room_want(arrival, &piece->batch, part->pushers,

@@ -132,7 +132,7 @@ static void body_is_done(mxn_ticket *ticket, int error)
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
-static uint32_t plain_bytes(const mxn_dist *dist, const mxn_flight *flight)
+uint32_t mxn__piece_plain_bytes(const mxn_dist *dist, const mxn_flight *flight)
 {
     return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
                             flight->piece);
@@ -145,7 +145,7 @@ uint32_t mxn__piece_sent_bytes(const mxn_dist *dist, const mxn_flight *flight)
         return mxn__piece_words_bytes(&op->key->parts[flight->part], dist->config.piece_bytes,
                                       flight->piece);
     }
-    const uint32_t bytes = plain_bytes(dist, flight);
+    const uint32_t bytes = mxn__piece_plain_bytes(dist, flight);
     return is_wide(op) ? bytes * (uint32_t)(sizeof(float) / sizeof(mxn_half)) : bytes;
 }
 
@@ -203,7 +203,7 @@ static void post_reply(mxn_dist *dist, mxn_flight *flight, const mxn_wire *heade
 {
     mxn_wire reply = *header;
     reply.kind = MXN_WIRE_REPLY;
-    reply.bytes = plain_bytes(dist, flight);
+    reply.bytes = mxn__piece_plain_bytes(dist, flight);
     flight->awaits |= MXN_AWAITS_BODY;
     flight->received = (mxn_ticket){.done = body_is_done, .context = flight};
     if (dist->transport->ops->receive(dist->transport, dist->links[flight->link].peer, &reply,
@@ -258,7 +258,7 @@ void mxn__piece_send(mxn_dist *dist, const mxn_turn_part *of)
     flight->awaits = MXN_AWAITS_REPLY;
     mxn_wire header = header_of(dist, flight);
     mxn__record_begin(dist, flight, &header);
-    if (wants_value(op) && plain_bytes(dist, flight) > MXN_WIRE_INLINE_MAX) {
+    if (wants_value(op) && mxn__piece_plain_bytes(dist, flight) > MXN_WIRE_INLINE_MAX) {
         post_reply(dist, flight, &header);
     }
     if (body && dist->config.owner_held_bytes == 0) {
@@ -361,7 +361,7 @@ void mxn__worker_reply(mxn_dist *dist, uint32_t peer, const mxn_wire *header, co
         return;
     }
     mxn_dist_op *op = flight->op;
-    const uint32_t wanted = wants_value(op) ? plain_bytes(dist, flight) : 0;
+    const uint32_t wanted = wants_value(op) ? mxn__piece_plain_bytes(dist, flight) : 0;
     if ((header->flags & MXN_WIRE_ERROR) != 0) {
         take_error(dist, flight, header, inlined);
     } else if (header->bytes != wanted) {

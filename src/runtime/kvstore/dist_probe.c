@@ -82,7 +82,7 @@ static void find_far(const mxn_transport *transport, bool *is_far)
     const mxn_peer *self = &transport->peers[transport->rank];
     bool any = false;
     for (uint32_t i = 0; i < transport->size; i++) {
-        is_far[i] = strcmp(transport->peers[i].boot_id, self->boot_id) != 0;
+        is_far[i] = !mxn__peers_share_machine(&transport->peers[i], self);
         any |= is_far[i];
     }
     for (uint32_t i = 0; i < transport->size && !any; i++) {
@@ -93,10 +93,10 @@ static void find_far(const mxn_transport *transport, bool *is_far)
 // The next one that is far; those of one machine begin so far on that each finds another one.
 static bool find_peer(const mxn_transport *transport, const bool *is_far, uint32_t *peer)
 {
-    const char *const own = transport->peers[transport->rank].boot_id;
+    const mxn_peer *const self = &transport->peers[transport->rank];
     uint32_t near = 0;
     for (uint32_t i = 0; i < transport->size; i++) {
-        near += strcmp(transport->peers[i].boot_id, own) == 0;
+        near += mxn__peers_share_machine(&transport->peers[i], self);
     }
     const uint32_t first = near == transport->size ? 1 : near;
     for (uint32_t i = 0; i < transport->size; i++) {
@@ -248,15 +248,15 @@ static void end(mxn_dist *dist)
     probe->is_on = false;
     free_value(probe);
     if (!probe->has_failed && rate.bytes_per_s > 0) {
-        const mxn_probe_record record = {
-            .peer = probe->peer,
-            .pieces = probe->count,
-            .bytes = (uint64_t)probe->count * BYTES,
-            .bytes_per_s = rate.bytes_per_s,
-            .least = rate.least,
-            .most = rate.most,
-            .is_elsewhere = strcmp(dist->transport->peers[probe->peer].boot_id,
-                                   dist->transport->peers[dist->transport->rank].boot_id) != 0};
+        const mxn_probe_record record = {.peer = probe->peer,
+                                         .pieces = probe->count,
+                                         .bytes = (uint64_t)probe->count * BYTES,
+                                         .bytes_per_s = rate.bytes_per_s,
+                                         .least = rate.least,
+                                         .most = rate.most,
+                                         .is_elsewhere = !mxn__peers_share_machine(
+                                             &dist->transport->peers[probe->peer],
+                                             &dist->transport->peers[dist->transport->rank])};
         mxn__record_probe(dist, &record, probe->begin_ticks);
     }
 }

@@ -125,32 +125,22 @@ uint64_t mxn__record_ns_since(uint64_t from_ns)
 }
 
 // ---- workers: operations -----------------------------------------------------------------------
-void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op)
+void mxn__record_operation_begin(mxn_dist_op *op)
 {
-    (void)dist;
     op->begin_ticks = mxn__record_now();
     op->sent_ns = op->reply_ns = 0;
     op->out_bytes = op->in_bytes = 0;
 }
 
-enum { COMPRESSED_PUSH = MXN_DIST_PUSHPULL + 1 };
-
-static int operation_of(const mxn_dist_op *op)
+static mxn_named_operation operation_of(const mxn_dist_op *op)
 {
-    return op->threshold > 0 ? COMPRESSED_PUSH : op->of.kind;
+    return mxn__named_operation(op->of.kind, op->threshold > 0);
 }
 
-static const char *const operation_texts[] = {[MXN_DIST_INIT] = "KVStoreDistInit",
-                                              [MXN_DIST_PUSH] = "KVStoreDistDefaultPush",
-                                              [MXN_DIST_PULL] = "KVStoreDistDefaultStoragePull",
-                                              [MXN_DIST_PUSHPULL] =
-                                                  "KVStoreDistDefaultStoragePushPull",
-                                              [COMPRESSED_PUSH] = "KVStoreDistCompressedPush"};
-
-static mxp_name operation_name(int operation)
+static mxp_name operation_name(mxn_named_operation operation)
 {
-    static mxp_atomic_u32 caches[COMPRESSED_PUSH + 1];
-    return mxn__record_async_name(&caches[operation], operation_texts[operation]);
+    static mxp_atomic_u32 caches[MXN_NAMED_OPERATIONS];
+    return mxn__record_async_name(&caches[operation], mxn__operation_texts[operation]);
 }
 
 static uint64_t operation_bytes(const mxn_dist_op *op)
@@ -162,7 +152,7 @@ static void count_operation(mxn_dist_op *op, uint64_t end_ticks, uint64_t waited
                             uint64_t sent_ns)
 {
     mxn_statistic *of = &op->key->statistics[operation_of(op)];
-    const char *what = operation_texts[operation_of(op)], *key = op->key->name;
+    const char *what = mxn__operation_texts[operation_of(op)], *key = op->key->name;
     mxn__statistic_add_span(of, what, key, op->begin_ticks, end_ticks);
     mxn__statistic_add(of, MXN_QUANTITY_SENT, what, key, sent_ns);
     mxn__statistic_add(of, MXN_QUANTITY_BYTES, what, key, operation_bytes(op));
@@ -300,12 +290,6 @@ void mxn__record_sent(mxn_dist *dist, mxn_flight *flight)
     }
 }
 
-static uint32_t piece_bytes(const mxn_dist *dist, const mxn_flight *flight)
-{
-    return mxn__piece_bytes(&flight->op->key->parts[flight->part], dist->config.piece_bytes,
-                            flight->piece);
-}
-
 // From where it is handed over until all of its answer is here.
 static void count_message(mxn_dist *dist, mxn_flight *flight)
 {
@@ -324,8 +308,8 @@ void mxn__record_received(mxn_dist *dist, mxn_flight *flight)
         count_message(dist, flight);
     }
     if (flight->reply_flow != 0 && mxn__records(dist)) {
-        message(dist, mxn__record_async_name(&cache, "receive"), flight, piece_bytes(dist, flight),
-                flight->reply_ticks, flight->reply_flow);
+        message(dist, mxn__record_async_name(&cache, "receive"), flight,
+                mxn__piece_plain_bytes(dist, flight), flight->reply_ticks, flight->reply_flow);
         mxp_flow(MXN_RECORD_CLASS, mxn__record_flow_name(), MXP_FLOW_END, flight->reply_flow);
     }
 }

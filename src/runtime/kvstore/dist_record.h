@@ -29,7 +29,7 @@ typedef struct mxn_probe_record {
 void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_t begin_ticks);
 
 // ---- workers -----------------------------------------------------------------------------------
-void mxn__record_operation_begin(mxn_dist *dist, mxn_dist_op *op);
+void mxn__record_operation_begin(mxn_dist_op *op);
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op);
 void mxn__record_barrier_begin(mxn_dist_op *op);
 void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op);

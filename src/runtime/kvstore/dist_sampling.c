@@ -12,7 +12,7 @@
 static bool is_first_of_its_host(const mxn_peer *peers, const uint32_t *worker_peers, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {
-        if (strcmp(peers[worker_peers[i]].boot_id, peers[worker_peers[rank]].boot_id) == 0) {
+        if (mxn__peers_share_machine(&peers[worker_peers[i]], &peers[worker_peers[rank]])) {
             return false;
         }
     }

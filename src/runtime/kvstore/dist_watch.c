@@ -212,7 +212,7 @@ static mxn_liveness_setup setup_of(const mxn_transport *transport)
                                 .snapshot = snapshot,
                                 .end = end};
     for (uint32_t i = 0; i < transport->size; i++) {
-        if (strcmp(transport->peers[i].boot_id, own->boot_id) != 0) {
+        if (!mxn__peers_share_machine(&transport->peers[i], own)) {
             setup.one_host = false;
         }
     }

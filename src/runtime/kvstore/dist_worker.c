@@ -97,7 +97,7 @@ static void begin(mxn_dist *dist, mxn_dist_op *op)
 {
     mxn_dist_key *key = op->key;
     op->begin_ns = mxp__os_monotonic_ns();
-    mxn__record_operation_begin(dist, op);
+    mxn__record_operation_begin(op);
     const bool is_push = op->of.kind == MXN_DIST_PUSH || op->of.kind == MXN_DIST_PUSHPULL;
     mxp__lock(&dist->lock);  // whoever asks what goes on reads it
     op->round = key->round;

@@ -72,7 +72,7 @@ static bool is_fine(const mxn_wire *header, const mxn_part_head *head)
     const int kind = head->kind & ~MXN_PART_RECORDED;
     const bool is_request =
         kind == MXN_WIRE_PUSH || kind == MXN_WIRE_PULL || kind == MXN_WIRE_PUSHPULL;
-    const bool is_compressed = (header->flags & MXN_WIRE_COMPRESSED) != 0;
+    const bool is_compressed = mxn__wire_is_compressed(header);
     return (header->kind == MXN_WIRE_REPLIES ? kind == MXN_WIRE_REPLY : is_request) &&
            (!is_compressed || kind == MXN_WIRE_PULL ||
             (kind == MXN_WIRE_PUSH && head->dtype == MXN_FLOAT32)) &&
@@ -123,7 +123,7 @@ bool mxn__parts_next(mxn_parts_reader *reader, mxn_wire *of, const void **value)
     of->dtype = head.dtype;
     of->round = head.round;
     of->priority = header->priority;
-    if ((header->flags & MXN_WIRE_COMPRESSED) != 0 && of->kind == MXN_WIRE_PUSH) {
+    if (mxn__wire_is_compressed(header) && of->kind == MXN_WIRE_PUSH) {
         of->flags |= MXN_WIRE_COMPRESSED;
         of->last = header->last;
     }

@@ -33,7 +33,7 @@ bool mxn__peers_crowd(const mxn_transport *transport)
     const mxn_peer *own = &transport->peers[transport->rank];
     uint32_t here = 0;
     for (uint32_t i = 0; i < transport->size; i++) {
-        here += strcmp(transport->peers[i].boot_id, own->boot_id) == 0;
+        here += mxn__peers_share_machine(&transport->peers[i], own);
     }
     return here * 2 > mxp__os_cpu_count();
 }

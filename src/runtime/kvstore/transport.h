@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "runtime/kvstore/wire.h"
 
@@ -46,6 +47,11 @@ typedef struct mxn_peer {
     char host[64];  // cut if longer
     char boot_id[40];  // of its machine: peers of one boot have one clock
 } mxn_peer;
+
+static inline bool mxn__peers_share_machine(const mxn_peer *a, const mxn_peer *b)
+{
+    return strcmp(a->boot_id, b->boot_id) == 0;
+}
 
 // A header has come, checked by mxn__wire_read. `inlined`: the bytes of an INLINE message, valid
 // for the call. A body that comes as a second message is asked for with `receive`, now or later.

@@ -116,7 +116,7 @@ static int check_fields(const mxn_wire *of)
         return mxp__fail(MXP_EFORMAT, "message %s: the text of an error is not in it",
                          kinds[of->kind].text);
     }
-    return (of->flags & MXN_WIRE_COMPRESSED) != 0 ? check_compressed(of) : MXP_OK;
+    return mxn__wire_is_compressed(of) ? check_compressed(of) : MXP_OK;
 }
 
 int mxn__wire_read(const void *message, size_t length, mxn_wire *header)

@@ -8,6 +8,7 @@
 #define MXN_KVSTORE_WIRE_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -163,6 +164,11 @@ static inline uint32_t mxn__wire_body_bytes(const mxn_wire *header)
 static inline int mxn__wire_has_body(const mxn_wire *header)
 {
     return (header->flags & MXN_WIRE_INLINE) == 0 && mxn__wire_body_bytes(header) != 0;
+}
+
+static inline bool mxn__wire_is_compressed(const mxn_wire *header)
+{
+    return (header->flags & MXN_WIRE_COMPRESSED) != 0;
 }
 
 // Whether bodies of a channel are of values, and told apart by their slot.

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/name_once.h"
+#include "runtime/kvstore/operation_names.h"
 
 static int told(int error, const char *text)
 {
@@ -65,13 +66,9 @@ static void start(const mxn_run *run, void *argument, mxn_completion *completion
 
 static mxp_name name_of(int kind, bool is_compressed)
 {
-    static mxp_atomic_u32 compressed, push, pull, both;
-    return is_compressed ? mxp__span_name_once(&compressed, "operator", "KVStoreDistCompressedPush")
-           : kind == MXN_DIST_PUSH
-               ? mxp__span_name_once(&push, "operator", "KVStoreDistDefaultPush")
-           : kind == MXN_DIST_PULL
-               ? mxp__span_name_once(&pull, "operator", "KVStoreDistDefaultStoragePull")
-               : mxp__span_name_once(&both, "operator", "KVStoreDistDefaultStoragePushPull");
+    static mxp_atomic_u32 caches[MXN_NAMED_OPERATIONS];
+    const mxn_named_operation operation = mxn__named_operation(kind, is_compressed);
+    return mxp__span_name_once(&caches[operation], "operator", mxn__operation_texts[operation]);
 }
 
 int mxn__worker_transfer(const mxn_worker_transfer *transfer)

@@ -90,10 +90,6 @@ int mxp__facts_kinds(const mxp_facts *facts, unsigned kinds, double *series);
 // on pages that were new.
 int64_t mxp__facts_fresh_ns(const mxp_facts *facts, const mxp_graph *graph, uint32_t op);
 
-// What an operator took because its memory came from the system: the calls, and what it took longer
-// on pages that were new.
-int64_t mxp__facts_fresh_ns(const mxp_facts *facts, const mxp_graph *graph, uint32_t op);
-
 // The layer of an operator: the outermost two scopes around it; 0: it is in none.
 uint32_t mxp__facts_layer(const mxp_facts *facts, uint32_t scope);
 

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <mxprof/error.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
 #include "profiler/analysis/graph/graph_parts.h"
 
 int mxp__graph_range(const mxp_graph *graph, const mxp_range_index *index, size_t place,
@@ -14,6 +16,14 @@ int mxp__graph_range(const mxp_graph *graph, const mxp_range_index *index, size_
     const int found = source->range(source, index->places[place].number, range);
     const bool is_foreign = found == 1 && range->thread >= graph->thread_count;
     return found == MXP_EFORMAT || is_foreign ? 0 : found;
+}
+
+int mxp__graph_room_for_op(mxp_graph *graph, size_t count)
+{
+    return count < MXP__NO_OP - 1 && mxp__grow(&graph->ops, &graph->op_capacity, count + 1,
+                                               sizeof *graph->ops) == MXP_OK
+               ? MXP_OK
+               : mxp__fail_memory("the graph of a window");
 }
 
 // ---- operators ---------------------------------------------------------------------------------

@@ -16,8 +16,6 @@ typedef struct early {
     size_t first_ender;  // place of the operators that ended waits
 } early;
 
-static const char memory_for[] = "the graph of a window";
-
 // ---- records -----------------------------------------------------------------------------------
 static bool is_wanted(const mxp_graph *graph, const mxp_operator_times *times)
 {
@@ -41,16 +39,15 @@ static int take_op(early *from, const uint64_t *words, const uint64_t **next)
 {
     mxp_graph *graph = from->graph;
     mxp_operator_times times;
-    const bool is_whole = mxp__operator_times_at(&from->reader.clock, words, &times) ||
-                          mxp__range_reader_operator(&from->reader, words, &times);
-    if (!is_whole || (words[2] >> 48 & MXP_OP_SHARED) != 0 || !is_wanted(graph, &times) ||
+    if (!mxp__range_reader_operator(&from->reader, words, &times) ||
+        (words[2] >> 48 & MXP_OP_SHARED) != 0 || !is_wanted(graph, &times) ||
         is_there(from, (uint32_t)(words[1] >> 32), times.end_ns)) {
         return MXP_OK;
     }
     const size_t count = graph->op_count + graph->early_count;
-    if (count >= MXP__NO_OP - 1 ||
-        mxp__grow(&graph->ops, &graph->op_capacity, count + 1, sizeof *graph->ops) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
+    const int error = mxp__graph_room_for_op(graph, count);
+    if (error != MXP_OK) {
+        return error;
     }
     graph->ops[count] =
         mxp__graph_op_at(from->index, &from->reader.decoder, words, &times, from->thread, next);

@@ -79,16 +79,14 @@ static int take_op(enders *of, const uint64_t *words, const uint64_t **next)
 {
     mxp_graph *graph = of->graph;
     mxp_operator_times times;
-    const bool is_whole = mxp__operator_times_at(&of->reader.clock, words, &times) ||
-                          mxp__range_reader_operator(&of->reader, words, &times);
-    if (!is_whole || (words[2] >> 48 & MXP_OP_SHARED) != 0 || times.end_ns >= graph->from_ns ||
+    if (!mxp__range_reader_operator(&of->reader, words, &times) ||
+        (words[2] >> 48 & MXP_OP_SHARED) != 0 || times.end_ns >= graph->from_ns ||
         !is_ender(of, (uint32_t)(words[1] >> 32), times.end_ns)) {
         return MXP_OK;
     }
-    if (graph->op_count >= MXP__NO_OP - 1 ||
-        mxp__grow(&graph->ops, &graph->op_capacity, graph->op_count + 1, sizeof *graph->ops) !=
-            MXP_OK) {
-        return mxp__fail_memory(memory_for);
+    const int error = mxp__graph_room_for_op(graph, graph->op_count);
+    if (error != MXP_OK) {
+        return error;
     }
     mxp_graph_op *op = &graph->ops[graph->op_count++];
     *op = mxp__graph_op_at(of->index, &of->reader.decoder, words, &times, of->thread, next);

@@ -171,9 +171,8 @@ static inline int read_record(loader *load, mxp_range_reader *reader, const uint
     if (mxp__is_lean_span_head(words) && mxp__span_times_at(&reader->clock, words, &span)) {
         add_lean_span(load, (uint32_t)words[1], &span);
     } else if (mxp__is_operator_head(words)) {
-        const bool is_whole = mxp__operator_times_at(&reader->clock, words, &times) ||
-                              mxp__range_reader_operator(reader, words, &times);
-        if (is_whole && is_within(load, times.start_ns, times.end_ns)) {
+        if (mxp__range_reader_operator(reader, words, &times) &&
+            is_within(load, times.start_ns, times.end_ns)) {
             load->graph->records++;
             add_op(load, &reader->decoder, words, &times, next);
         }

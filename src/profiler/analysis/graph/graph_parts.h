@@ -67,6 +67,9 @@ static inline mxp_graph_op mxp__graph_op_at(const mxp_range_index *index,
     };
 }
 
+// Room for one operator behind so many. MXP_ENOMEM.
+int mxp__graph_room_for_op(mxp_graph *graph, size_t count);
+
 // What the order of operators needs to know of all of them.
 static inline void mxp__graph_note_op(mxp_graph *graph, const mxp_graph_op *op)
 {

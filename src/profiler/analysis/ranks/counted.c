@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/trace/checksum.h"
+#include "profiler/trace/merge.h"
 
 typedef struct place {
     uint64_t key;
@@ -88,21 +89,11 @@ static int compare_rows(const void *a, const void *b)
     return x_ns != y_ns ? (x_ns < y_ns) - (x_ns > y_ns) : strcmp(x->what, y->what);
 }
 
-static size_t process_count(const mxp_source *source)
+size_t mxp__counted_names(mxp_source *source)
 {
-    return source->process_count > 0 ? source->process_count : 1;
-}
-
-static const mxp_source *process_at(const mxp_source *source, size_t i)
-{
-    return source->process_count > 0 ? source->processes[i] : source;
-}
-
-size_t mxp__counted_names(const mxp_source *source)
-{
+    const mxp_source *process;
     size_t names = 0;
-    for (size_t p = 0; p < process_count(source); p++) {
-        const mxp_source *process = process_at(source, p);
+    for (size_t p = 0; (process = mxp__source_process(source, p)) != NULL; p++) {
         for (size_t i = 0; i < process->stats_count; i++) {
             const mxp_name_view name = process->name(process, process->stats[i].name);
             names += quantity_of(process, &name) != MXP__COUNTED_QUANTITIES;
@@ -111,12 +102,13 @@ size_t mxp__counted_names(const mxp_source *source)
     return names;
 }
 
-int mxp__counted_make(const mxp_source *source, mxp_counted *counted)
+int mxp__counted_make(mxp_source *source, mxp_counted *counted)
 {
+    const mxp_source *process;
     *counted = (mxp_counted){.places.entry_bytes = sizeof(place)};
     int error = MXP_OK;
-    for (size_t i = 0; error == MXP_OK && i < process_count(source); i++) {
-        error = add_process(counted, process_at(source, i));
+    for (size_t i = 0; error == MXP_OK && (process = mxp__source_process(source, i)) != NULL; i++) {
+        error = add_process(counted, process);
     }
     if (counted->count > 0) {
         qsort(counted->rows, counted->count, sizeof *counted->rows, compare_rows);

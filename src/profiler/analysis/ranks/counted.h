@@ -32,9 +32,9 @@ typedef struct mxp_counted {
 } mxp_counted;
 
 // How many names any process counted so.
-size_t mxp__counted_names(const mxp_source *source);
+size_t mxp__counted_names(mxp_source *source);
 // Of all processes of the source. MXP_ENOMEM; fini is due also then.
-int mxp__counted_make(const mxp_source *source, mxp_counted *counted);
+int mxp__counted_make(mxp_source *source, mxp_counted *counted);
 void mxp__counted_fini(mxp_counted *counted);
 
 #endif

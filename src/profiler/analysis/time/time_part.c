@@ -236,10 +236,8 @@ static inline int read_span(reading *self, mxp_range_reader *reader, const uint6
 static inline int read_operator(reading *self, mxp_range_reader *reader, const uint64_t *words)
 {
     mxp_operator_times times;
-    return mxp__operator_times_at(&reader->clock, words, &times) ||
-                   mxp__range_reader_operator(reader, words, &times)
-               ? add_operator(self, words, &times)
-               : MXP_OK;
+    return mxp__range_reader_operator(reader, words, &times) ? add_operator(self, words, &times)
+                                                             : MXP_OK;
 }
 
 static int add_range(reading *self, const mxp_record_range *range)

@@ -19,8 +19,8 @@ bool mxp__range_reader_decode(mxp_range_reader *reader, const uint64_t *words, m
     return !reader->is_damaged;
 }
 
-bool mxp__range_reader_operator(mxp_range_reader *reader, const uint64_t *words,
-                                mxp_operator_times *times)
+bool mxp__range_reader_decode_operator(mxp_range_reader *reader, const uint64_t *words,
+                                       mxp_operator_times *times)
 {
     mxp_event event;
     if (!mxp__range_reader_decode(reader, words, &event)) {

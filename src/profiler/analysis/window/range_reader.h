@@ -19,7 +19,15 @@ void mxp__range_reader_begin(mxp_range_reader *reader, const mxp_source *source,
 // none, or damage.
 bool mxp__range_reader_decode(mxp_range_reader *reader, const uint64_t *words, mxp_event *event);
 // The same of the operator at `words`, and its times.
-bool mxp__range_reader_operator(mxp_range_reader *reader, const uint64_t *words,
-                                mxp_operator_times *times);
+bool mxp__range_reader_decode_operator(mxp_range_reader *reader, const uint64_t *words,
+                                       mxp_operator_times *times);
+
+// The times of the operator at `words`: by the clock, or where that does not do by the decoder.
+static inline bool mxp__range_reader_operator(mxp_range_reader *reader, const uint64_t *words,
+                                              mxp_operator_times *times)
+{
+    return mxp__operator_times_at(&reader->clock, words, times) ||
+           mxp__range_reader_decode_operator(reader, words, times);
+}
 
 #endif
