@@ -139,6 +139,9 @@ static void came(mxn_flight *flight, uint32_t what)
         mxn__dist_leave_abandoned(dist, op);
         return;
     }
+    if (op->is_cut) {
+        return;  // mxn__worker_fail ends it
+    }
     remove_beside(&dist->commands, op);
     tell_answers(dist, op);
 }
@@ -157,7 +160,9 @@ static void answer_has_come(mxn_ticket *ticket, int error)
 {
     mxn_flight *flight = ticket->context;
     if (error != MXP_OK) {
-        mxn__dist_op_fail(flight->op, MXP_EIO, "an answer could not be received");
+        flight->op->is_cut = true;
+        mxn__dist_lose(flight->op->dist, flight->op->dist->links[flight->link].peer,
+                       "an answer could not be received from it");
     }
     came(flight, MXN_AWAITS_BODY);
 }

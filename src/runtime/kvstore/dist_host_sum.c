@@ -104,7 +104,7 @@ void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op)
                         : op->text == NULL  ? mxp_strerror(op->error)
                                             : op->text;
     part->forward = part->host_key->parts[part->host_index].forward = NULL;
-    if (dist->has_failed_all) {
+    if (dist->has_failed_all || op->is_cut) {
         mxn__host_free(op);
         return;
     }

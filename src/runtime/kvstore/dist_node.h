@@ -66,12 +66,12 @@ struct mxn_dist_op {
     bool is_taken;  // by the communication thread
     float threshold;  // of a compressed push; else 0
     bool is_last;  // barrier: of mxn_dist_close
+    bool is_cut;  // a peer it waits for is lost: it ends when the job fails, by who has died
     bool is_told;  // `done` was called although flights are not over: the job has failed
     int error;
     char *text;  // of the error
     uint64_t submit_ticks, begin_ticks, sent_ticks;
-    uint64_t begin_ns, sent_ns, wait_ns;
-    uint64_t reply_ns;  // when the first value came
+    uint64_t begin_ns, sent_ns, wait_ns, reply_ns;  // reply: when the first value came
     uint64_t out_bytes, in_bytes;  // to and from those that are far (dist_probe.h)
     uint32_t last;  // rank of the worker that was waited for
     void *copy;  // of a command's body

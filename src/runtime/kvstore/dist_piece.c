@@ -126,7 +126,9 @@ static void body_is_done(mxn_ticket *ticket, int error)
     mxn_flight *flight = ticket->context;
     mxn_dist *dist = flight->op->dist;
     if (error != MXP_OK && flight->op->error == MXP_OK) {  // else an error came in its place
-        mxn__dist_op_fail(flight->op, MXP_EIO, "a value could not be received");
+        flight->op->is_cut = true;
+        mxn__dist_lose(dist, dist->links[flight->link].peer,
+                       "a value could not be received from it");
     }
     came(dist, flight, MXN_AWAITS_BODY);
 }

@@ -35,6 +35,9 @@ void mxn__worker_finish(mxn_dist *dist, mxn_dist_op *op)
         mxn__dist_leave_abandoned(dist, op);
         return;
     }
+    if (op->is_cut) {
+        return;  // mxn__worker_fail ends it
+    }
     if (op->of.kind == MXN_DIST_INIT && op->error == MXP_OK) {
         mxn__control_begin(dist, op);  // the values are on their owners; now all meet
         return;
