@@ -69,6 +69,26 @@ static void put_processes(const mxp_explain_view *view, const mxp_explained *of,
     mxp__strbuf_printf(out, "; below: process %" PRIu32 ", the slowest\n", of->process->pid);
 }
 
+// Fills lines of the screen with words.
+static void put_wrapped(const char *text, mxp_strbuf *out)
+{
+    const char *word = text;
+    size_t at = 0;
+    while (*(word += strspn(word, " ")) != '\0') {
+        const size_t length = strcspn(word, " ");
+        const size_t columns = mxp__label_columns(word, length);
+        if (at > 0 && at + 1 + columns >= MXP_SCREEN_COLUMNS) {
+            mxp__strbuf_putc(out, '\n');
+            at = 0;
+        }
+        mxp__strbuf_puts(out, at > 0 ? " " : "");
+        at += (at > 0) + columns;
+        mxp__strbuf_append(out, word, length);
+        word += length;
+    }
+    mxp__strbuf_puts(out, at > 0 ? "\n" : "");
+}
+
 static void put_head(const mxp_explain_view *view, const mxp_explained *of,
                      const mxp_screen *screen, mxp_strbuf *out)
 {
@@ -79,8 +99,8 @@ static void put_head(const mxp_explain_view *view, const mxp_explained *of,
     put_processes(view, of, out);
     if (!of->is_marked) {
         mxp__put_duration(screen, of->verdict.mean_ns, out);
-        mxp__strbuf_puts(out, " as one window, for no steps are marked.\n" MXP_STEPS_ARE_MARKED_BY
-                              ". Without them no cause\nis told.\n");
+        mxp__strbuf_puts(out, " without marked steps, so no cause is told.\n");
+        put_wrapped(MXP_STEPS_ARE_MARKED_BY ".", out);
         return;
     }
     if (of->verdict.is_noisy) {
@@ -319,10 +339,11 @@ static void put_missing(const mxp_explain_view *view, const mxp_explained *of, m
         unknown_ns += row->kind == MXP__PATH_UNKNOWN ? row->total_ns : 0;
     }
     if (of->facts.operators == 0) {
-        mxp__strbuf_printf(out,
-                           " No operators are recorded: the path is %s thread, by nesting; "
-                           "causes that need dependencies were not looked for.",
-                           of->is_marked ? "the steps'" : "one");
+        mxp__strbuf_printf(
+            out,
+            " No operators of libmxnet are recorded: the path is %s thread, by nesting; "
+            "causes that need dependencies were not looked for.",
+            of->is_marked ? "the steps'" : "one");
     } else if (!of->facts.has_waits && !view->is_imported) {
         mxp__strbuf_puts(out, " Waits have no records (an older library): taken from calls.");
     }
@@ -348,26 +369,6 @@ static const char *not_replayed(const mxp_explained *of)
         [MXP_REMEDIES_INEXACT] = " Gains are times on the path: a replay does not give the "
                                  "recorded steps."};
     return of->verdict.has_noise ? reasons[of->verdict.replay] : "";
-}
-
-// Fills lines of the screen with words.
-static void put_wrapped(const mxp_strbuf *text, mxp_strbuf *out)
-{
-    const char *word = mxp__strbuf_text(text);
-    size_t at = 0;
-    while (*(word += strspn(word, " ")) != '\0') {
-        const size_t length = strcspn(word, " ");
-        const size_t columns = mxp__label_columns(word, length);
-        if (at > 0 && at + 1 + columns >= MXP_SCREEN_COLUMNS) {
-            mxp__strbuf_putc(out, '\n');
-            at = 0;
-        }
-        mxp__strbuf_puts(out, at > 0 ? " " : "");
-        at += (at > 0) + columns;
-        mxp__strbuf_append(out, word, length);
-        word += length;
-    }
-    mxp__strbuf_puts(out, at > 0 ? "\n" : "");
 }
 
 static void put_quality(const mxp_explain_view *view, const mxp_explained *of,
@@ -413,7 +414,7 @@ void mxp__explain_print(const mxp_explain_view *view, const mxp_screen *screen, 
     const mxp_explained *of = mxp__explain_view_shown(view);
     mxp_strbuf quality = {0}, lines = {0};
     put_quality(view, of, screen, &quality);
-    put_wrapped(&quality, &lines);
+    put_wrapped(mxp__strbuf_text(&quality), &lines);
     put_head(view, of, screen, out);
     const size_t other_lines = view->ranks == NULL ? lines_of(out) + lines_of(&lines) : LINES_MOST;
     put_causes(view, of, other_lines, screen, out);

@@ -53,7 +53,8 @@ static const char help[] =
     "exit code: 0 fine, 1 cannot be read or is damaged, 2 wrong call, 3 nothing can\n"
     "be predicted\n";
 
-static const char no_operators[] = "there are no operators in it, so nothing can be predicted";
+static const char no_operators[] =
+    "there are no operators of libmxnet in it, so nothing can be predicted";
 
 // ---- a process ---------------------------------------------------------------------------------
 static int failed(const mxp_command *self, int error)

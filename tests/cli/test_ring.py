@@ -114,7 +114,7 @@ def test_a_path_is_of_where_all_threads_are_covered(ring):
     assert note == f"a ring: counted from {since} on, where all threads are there"
     assert head.startswith(f"window of {whole}") and "early" not in text
     explained = subprocess.run([BUILD / "mxprof", "explain", ring], capture_output=True, text=True, check=False)
-    assert explained.returncode == 3 and explained.stdout.startswith(note + "\n" + whole + " as one window")
+    assert explained.returncode == 3 and explained.stdout.startswith(note + "\n" + whole + " without marked steps")
 
 
 STEPS = r"""

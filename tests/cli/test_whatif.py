@@ -189,7 +189,7 @@ def test_layers_are_those_of_the_report(write, scopes, layers):
 @pytest.mark.parametrize("file, reason", [
     (trace(releaser=999, late=20 * US), "is unknown"),
     (trace(early=100), "records contradict one another"),
-    (native_file.sample(), "no operators"),
+    (native_file.sample(), "no operators of libmxnet"),
 ])
 def test_what_cannot_be_known_is_refused(write, file, reason):
     result = run(write(file), "--name", "*=0.5")

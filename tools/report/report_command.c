@@ -190,9 +190,10 @@ static int cannot_answer(const mxp_time_report *report)
         by == MXP_BY_STEP && !mxp__report_has_steps(report)
             ? "no steps are marked in it, or --from and --until chose a time"
         : by == MXP_BY_PATH && report->no_path[0] != '\0' ? report->no_path
-        : by == MXP_BY_PATH && !report->rows.has_path     ? "there is no path without operators"
+        : by == MXP_BY_PATH && !report->rows.has_path
+            ? "there is no path without operators of libmxnet"
         : (by == MXP_BY_LAYER || by == MXP_BY_SCOPE) && !mxp__report_has_operators(report)
-            ? "there are no operators in this window, and so no layers"
+            ? "there are no operators of libmxnet in this window, and so no layers"
             : NULL;
     if (why == NULL || report->wish->json || report->wish->csv) {
         return -1;

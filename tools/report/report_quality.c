@@ -150,10 +150,10 @@ static void put_missing(const mxp_time_report *report, mxp_strbuf *out)
     }
     if (!mxp__report_has_operators(report)) {
         begin(out, "missing");
-        mxp__strbuf_puts(
-            out, report->rows.spans == 0
-                     ? "no operators and no spans in this window\n"
-                     : "no operators in this window: times of layers and a path need them\n");
+        mxp__strbuf_puts(out,
+                         report->rows.spans == 0
+                             ? "operators and spans: nothing is recorded in this window\n"
+                             : "operators of libmxnet: tables of layers and a path need them\n");
     }
 }
 

@@ -333,7 +333,7 @@ static int end_section(path_maker *self)
     if (self->document_count == 0) {
         if (view->path_refused[0] == '\0') {
             snprintf(view->path_refused, sizeof view->path_refused,
-                     "no dependencies in this trace: it has no operators");
+                     "no dependencies in this trace: it has no operators of libmxnet");
         }
         return MXP_OK;
     }
@@ -376,7 +376,7 @@ int mxp__view_path(mxp_view *view)
                            mxp__strbuf_text(&self.predictions));
     } else if (view->whatif_refused[0] == '\0') {
         snprintf(view->whatif_refused, sizeof view->whatif_refused,
-                 "there are no operators in it, so nothing can be predicted");
+                 "there are no operators of libmxnet in it, so nothing can be predicted");
     }
     for (size_t i = 0; i < COLUMNS; i++) {
         mxp__strbuf_fini(&self.columns[i]);

@@ -277,7 +277,8 @@ static int refuse_all(const forecast *of)
 {
     const mxp_what_if *out = of->out;
     if (of->steps->operators == 0 || (out->count > 0 && out->operators == 0)) {
-        return mxp__fail(MXP_ENOTSUP, "there are no operators in it, so nothing can be predicted");
+        return mxp__fail(MXP_ENOTSUP,
+                         "there are no operators of libmxnet in it, so nothing can be predicted");
     }
     if (out->count == 0) {
         return mxp__fail(MXP_ENOTSUP,

@@ -6,8 +6,11 @@
 #include "profiler/analysis/window/steps.h"
 
 // For messages about a trace without steps. Python's has its package's name: torch.profiler has a
-// step() of its own, which marks nothing here.
-#define MXP_STEPS_ARE_MARKED_BY "mxp_step() marks them, in Python mxnet.profiler.step()"
+// step() of its own, which marks nothing here. Who has PyTorch and not the package finds the line
+// to type in the help that it names.
+#define MXP_STEPS_ARE_MARKED_BY                                                              \
+    "mxp_step() marks them, in Python mxnet.profiler.step(); without mxnet see 'mxprof run " \
+    "--help'"
 
 typedef enum mxp_steps_wish {
     MXP_STEPS_USUAL,  // plain ones (mxp__step_is_plain); without any, all; without steps, all time
