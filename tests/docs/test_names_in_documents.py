@@ -101,7 +101,7 @@ def boxes_of(page, language):
 @pytest.mark.parametrize("number", range(len(boxes_of("docs/embedding.md", "c"))))
 def test_the_boxes_in_c_compile(number, tmp_path):
     box = boxes_of("docs/embedding.md", "c")[number]
-    inside = "" if box.startswith("#include") else re.sub(r"mxp_arg args\[\] = ", "mxp_arg made[] = ", box)
+    inside = "" if box.startswith("#include") else "{\n" + re.sub(r"^\.\.\.$", "", box, flags=re.MULTILINE) + "}\n"
     unused = "(void)name; (void)t; (void)n; (void)p; (void)length; (void)id; (void)bytes; (void)path; (void)args;"
     (tmp_path / "piece.c").write_text((box if not inside else "") + DECLARED + inside + "    " + unused + "\n}\n")
     done = subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-variable", "-Werror", f"-I{SOURCE}/include", "-c", "piece.c"],
