@@ -25,6 +25,7 @@ typedef struct mxp_exporter {
     const char *extension;  // ".json": of two exporters with one, it means the first
     const char *help;  // one line for `mxprof convert --help`
     bool is_table;  // it gives sums of the whole trace, in which lost records are missing
+    // Callbacks return MXP_OK or an error (mxprof/error.h), which ends the export.
     // begin, end: may be null. begin comes before any record, end after the last, also after an
     // error (it frees `state`).
     // `out` collects text and is flushed between calls. In between comes one of these:
