@@ -248,7 +248,7 @@ class BaseArray(_Array):
         return self.copy()
 
     def __reduce__(self) -> Tuple[Any, tuple]:
-        return _from_pickle, (type(self), self.asnumpy(), self.context)
+        return _from_pickle, (type(self), self.asnumpy(), self.context, _types.NAMES[self._type_code])
 
     def __pos__(self) -> "BaseArray":
         return self.copy()
@@ -315,8 +315,10 @@ class BaseArray(_Array):
             int(train_mode), None, None))
 
 
-def _from_pickle(kind: Any, values: onp.ndarray, context: Context) -> BaseArray:
-    return kind._from_numpy(values, context)
+# `dtype`: None in pickles of before; NumPy's values of bfloat16 are float32.
+def _from_pickle(kind: Any, values: onp.ndarray, context: Context, dtype: Optional[str] = None) -> BaseArray:
+    array: BaseArray = kind._from_numpy(values, context)
+    return array if dtype is None else array.astype(dtype, copy=False)
 
 
 _CONVERTED = (int, float, onp.ndarray, onp.number, onp.bool_, list, tuple)

@@ -264,6 +264,13 @@ def test_copies_are_independent(kind):
         onp.testing.assert_array_equal(item.asnumpy(), VALUES)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "uint8", "bool"])
+def test_a_pickle_keeps_the_type(kind, dtype):
+    array = kind.ones((2, 3)).astype(dtype)
+    found = pickle.loads(pickle.dumps(array))
+    assert found.dtype == array.dtype and found.astype("float32").asnumpy().tolist() == [[1] * 3] * 2
+
+
 def test_conversion_of_types(kind):
     array = kind.array([1.7, -2.2])
     assert array.astype("int32").asnumpy().tolist() == [1, -2]
