@@ -59,7 +59,9 @@ class Function:
             return result
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
         known = {item._address for item in inputs}
-        outputs = [item.copy() if item._address in known else item for item in outputs]
+        # What is recorded holds this function, which may hold what forward made: that is not recorded
+        # itself, or the two would keep each other for ever.
+        outputs = [item.copy() if item._address in known else item.detach() for item in outputs]
         table = CallbackList()
         key = _callbacks.keep((self, type(outputs[0]), len(inputs)))
         depends = _backward if self._depends else None

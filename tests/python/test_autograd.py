@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients against differences, and the switches of recording."""
+import gc
 import threading
 import time
+import weakref
 
 import numpy as onp
 import pytest
@@ -209,6 +211,39 @@ def test_a_graph_may_end_while_an_exception_is_on_its_way():
     while set(mx._callbacks._kept) - kept and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not set(mx._callbacks._kept) - kept
+
+
+class Kept(autograd.Function):
+    """Keeps its result in both ways."""
+
+    def forward(self, x):
+        self.result = mx.nd.exp(x)
+        self.save_for_backward(self.result)
+        return self.result
+
+    def backward(self, head):
+        y, = self.saved_tensors
+        return head * y + 0 * self.result
+
+
+@pytest.mark.parametrize("is_differentiated", [True, False])
+def test_a_function_that_keeps_its_result_is_freed(is_differentiated):
+    x = mx.nd.array([0, 1])
+    x.attach_grad()
+    function = Kept()
+    with autograd.record():
+        y = function(x) * 1
+    if is_differentiated:
+        y.backward()
+        assert onp.allclose(x.grad.asnumpy(), onp.exp([0, 1]))
+    known = weakref.ref(function)
+    del function, y
+    deadline = time.monotonic() + 20
+    while known() is not None and time.monotonic() < deadline:  # ends may be told on another thread
+        mx.nd.waitall()
+        gc.collect()
+        time.sleep(0.01)
+    assert known() is None
 
 
 class Failing(autograd.Function):
