@@ -179,6 +179,22 @@ for call in (lambda: nd.Custom(nd.ones((1,)), op_type='Missing'),
     assert "infer_shape gave [0, 1, 0] inputs, outputs and states; there are [1, 1, 0]" in done.err
 
 
+@pytest.mark.parametrize("method", ["list_arguments", "list_outputs", "list_auxiliary_states"])
+def test_more_names_than_an_operator_has_operands_are_refused(tmp_path, method):
+    done = run(f"""
+@mx.operator.register('Many')
+class ManyProp(mx.operator.CustomOpProp):
+    def {method}(self):
+        return ['name%d' % number for number in range(5000)]
+
+try:
+    nd.Custom(nd.ones((1,)), op_type='Many')
+except mx.MXNetError as error:
+    print(error)
+""", tmp_path)
+    assert "has more than 4096 names" in done.out, done.out + done.err
+
+
 def test_auxiliary_states_and_several_outputs(tmp_path):
     done = run("""
 class Split(mx.operator.CustomOp):

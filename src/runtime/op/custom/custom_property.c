@@ -164,7 +164,11 @@ static int count_names(const mxn_custom *custom, int index, const char *what, ui
     while (names[*count] != NULL && *count <= MXN_OPERANDS_MAX) {
         ++*count;
     }
-    return 0;
+    // The program counts all of them when it is asked what backward needs.
+    return *count <= MXN_OPERANDS_MAX
+               ? 0
+               : mxp__fail(MXP_EINVAL, "Custom operator %s: its %s has more than %d names",
+                           custom->name, what, MXN_OPERANDS_MAX);
 }
 
 static int count_lists(mxn_custom *custom)
