@@ -55,6 +55,10 @@ static const mxn_diff_nodes tape = {.number = number_of,
 // ---- the request ------------------------------------------------------------------------------
 static int find_heads(const mxn_backward_request *request, mxn_diff_entry *heads)
 {
+    if (request->output_count == 0) {
+        return mxp__fail(MXP_EINVAL, "There are no inputs in computation graph that require "
+                                     "gradients: no outputs were given.");
+    }
     for (uint32_t i = 0; i < request->output_count; i++) {
         heads[i] = entry_of(mxn__entry_of(request->outputs[i]));
         if (heads[i].node == NULL) {

@@ -324,6 +324,8 @@ static void what_cannot_be_differentiated_is_said(void **state)
     (void)state;
     mxn_array *x = make(start), *y = make(start), *gradient = make_zero();
     assert_int_equal(backward(x, NULL, false), MXP_EINVAL);
+    assert_int_equal(mxn_autograd_backward(&(mxn_backward_request){0}), MXP_EINVAL);
+    assert_non_null(strstr(mxp_last_error(), "no outputs were given"));
     assert_int_equal(mxn_autograd_mark(x, 2, gradient), MXP_EINVAL);
     assert_int_equal(mxn_autograd_mark(x, MXN_WRITE, gradient), MXP_OK);
     assert_int_equal(mxn_autograd_fresh_set(y, true), MXP_EINVAL);
