@@ -89,6 +89,9 @@ def _backward(heads: int, count: int, handles: Any, requests: Any, is_train: int
             raise ValueError(f"{type(function).__name__}.backward gave {len(gradients)} "
                              f"gradients; there are {count} inputs")
         for i, (target, gradient) in enumerate(zip(arrays[heads:], gradients)):
+            if gradient is None and requests[i] != _NULL:
+                raise TypeError(f"{type(function).__name__}.backward gave None for the gradient of input "
+                                f"{i}, which is asked for: zeros are none")
             if requests[i] == _ADD:
                 target[...] += gradient
             elif requests[i] != _NULL:

@@ -246,6 +246,31 @@ def test_a_function_that_keeps_its_result_is_freed(is_differentiated):
     assert known() is None
 
 
+class Half(autograd.Function):
+    """Has a gradient for its first input alone."""
+
+    def forward(self, x, y):
+        return x * y
+
+    def backward(self, head):
+        return head, None
+
+
+def test_a_gradient_that_is_none_is_refused_where_it_is_asked_for():
+    x, y = mx.nd.array([1, 2]), mx.nd.array([3, 4])
+    x.attach_grad()
+    with autograd.record():
+        z = Half()(x, y)
+    z.backward()
+    assert x.grad.asnumpy().tolist() == [1, 1]
+    y.attach_grad()
+    with autograd.record():
+        z = Half()(x, y)
+    z.backward()
+    with pytest.raises(mx.MXNetError, match="Half.backward gave None for the gradient of input 1"):
+        y.grad.asnumpy()
+
+
 class Failing(autograd.Function):
     """A gradient that fails."""
 
