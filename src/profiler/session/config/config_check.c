@@ -110,11 +110,19 @@ static int check_store(const mxp_config *config)
     return MXP_OK;
 }
 
+// What an instruction raises that cannot be executed: after a handler it would be executed again,
+// for ever.
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+           number == SIGTRAP || number == SIGSYS;
+}
+
 // 1 stands for SIGUSR2.
 static bool can_handle(int number)
 {
     struct sigaction now;
-    return number >= 0 && number != SIGKILL && number != SIGSTOP &&
+    return number >= 0 && number != SIGKILL && number != SIGSTOP && !is_fault(number) &&
            (number <= 1 || sigaction(number, NULL, &now) == 0);
 }
 
@@ -123,8 +131,8 @@ static int check_snapshots(const mxp_config *config)
 {
     if (!can_handle(config->snapshot_signal)) {
         return mxp__fail(MXP_EVALUE,
-                         "Invalid value for snapshot_signal: %d is no signal that a program may "
-                         "handle; give 1 (SIGUSR2) or RTMIN+1",
+                         "Invalid value for snapshot_signal: %d is no signal after which a "
+                         "program goes on; give 1 (SIGUSR2) or RTMIN+1",
                          config->snapshot_signal);
     }
     if (!(config->snapshot_ms > 0)) {

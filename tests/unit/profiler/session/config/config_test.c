@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <mxprof/gate.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,6 +397,25 @@ static void the_environment_is_checked_as_a_call_is(void **state)
     unsetenv("MXPROF_FULL_POLICY");
 }
 
+// A handler of these would return to the instruction that raised them, and the program would hang.
+static void signals_of_faults_take_no_snapshots(void **state)
+{
+    (void)state;
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    static const int others[] = {0, 1, SIGUSR1, SIGHUP, SIGABRT};
+    mxp_config full;
+    mxp_config_init(&config);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        config.snapshot_signal = faults[i];
+        assert_int_equal(mxp__config_check(&config, &full), MXP_EVALUE);
+        assert_non_null(strstr(mxp_last_error(), "after which a program goes on"));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        config.snapshot_signal = others[i];
+        assert_int_equal(mxp__config_check(&config, &full), MXP_OK);
+    }
+}
+
 static void two_outputs_of_one_name_are_refused(void **state)
 {
     (void)state;
@@ -540,6 +560,7 @@ int main(void)
         cmocka_unit_test(long_values_are_quoted_in_part_between_characters),
         cmocka_unit_test(the_environment_gives_defaults_that_keys_override),
         cmocka_unit_test(the_environment_is_checked_as_a_call_is),
+        cmocka_unit_test(signals_of_faults_take_no_snapshots),
         cmocka_unit_test(two_outputs_of_one_name_are_refused),
         cmocka_unit_test(a_structure_that_ends_inside_of_a_member_is_refused),
         cmocka_unit_test(a_member_that_the_library_does_not_know_is_refused_once_it_is_set),
