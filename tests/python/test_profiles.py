@@ -105,6 +105,25 @@ begin()
     assert names(done.trace("b.json"), "mine") == ["inner"]
 
 
+def test_a_step_outside_of_the_block_is_refused_and_records_nothing(tmp_path):
+    done = run_python(WORK + """
+p = profiler.profile('a.json')
+refused(p.step)
+work('before')
+with p:
+    work('inside')
+    p.step()
+refused(p.step)
+work('after')
+with profiler.profile('b.json'):  # nothing runs
+    work('second')
+""", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "step() of a profile belongs inside its `with`\n" * 2
+    assert names(done.trace("a.json"), "mine") == ["inside"]
+    assert names(done.trace("b.json"), "mine") == ["second"]
+
+
 def test_a_forked_child_may_profile_itself(tmp_path):
     done = run_python(WORK + """
 import os

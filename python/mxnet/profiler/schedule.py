@@ -157,6 +157,7 @@ class profile:  # pylint: disable=invalid-name
 
     def _give_up(self) -> None:
         """After a begin that failed."""
+        self._frame = None
         try:
             if running_filename() is not None:
                 set_state("stop")
@@ -215,7 +216,9 @@ class profile:  # pylint: disable=invalid-name
         return self
 
     def step(self) -> None:
-        """Ends a step and begins the next."""
+        """Ends a step and begins the next. MXNetError outside of the `with`."""
+        if self._frame is None:
+            raise MXNetError("step() of a profile belongs inside its `with`")
         self._done += self._recording
         self._leave_step()
         self.step_number += 1
@@ -225,6 +228,7 @@ class profile:  # pylint: disable=invalid-name
         in_step = self._recording
         try:
             self._leave_step()
+            self._frame = None
             if in_step:  # an interrupted program waits for nothing more
                 self._end(wait=error is None or not issubclass(error, KeyboardInterrupt))
         finally:
