@@ -242,6 +242,16 @@ def test_shapes_and_types_are_inferred():
         net.infer_shape(data=(4, 7), fc2_weight=(6, 9))
 
 
+def test_shapes_beyond_32_bits_are_inferred():
+    a = sym.var("a")
+    many = 2**32 + 5
+    assert sym.exp(a).infer_shape(a=(many,)) == ([(many,)], [(many,)], [])
+    assert sym.exp(a).infer_shape_partial((3, many))[1] == [(3, many)]
+    assert sym.tile(a, reps=(8,)).infer_shape(a=(2**30,)) == ([(2**30,)], [(2**33,)], [])
+    with pytest.raises(OverflowError, match="does not fit into 64 bits"):
+        sym.exp(a).infer_shape(a=(2**64 + 5,))
+
+
 # ---- files -------------------------------------------------------------------------------------
 def test_copies_and_files_are_the_same_network(tmp_path):
     net = classifier()

@@ -2,12 +2,12 @@
 """Shapes and types of a network through the library."""
 import ctypes
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as onp
 
 from .. import _types
-from ..base import _LIB, c_str_array, check_call
+from ..base import _LIB, MXNetError, c_str_array, check_call
 from ..util import is_np_shape
 
 _UNKNOWN_MAX = 10  # arguments that a warning names
@@ -32,6 +32,10 @@ def _sizes(name: str, shape: Any) -> List[int]:
     return [int(size) if isinstance(size, (int, onp.integer)) else _refuse_size(name, size) for size in shape]
 
 
+def _fits(size: int, bits: int) -> bool:
+    return -(1 << bits - 1) <= size < 1 << bits - 1
+
+
 def _refuse_size(name: str, size: Any) -> int:
     raise TypeError(f"a size of argument {name} is no whole number: {size!r}")
 
@@ -41,25 +45,54 @@ def _taken_shapes(lists: List[Any]) -> Tuple[List[Optional[Tuple[int, ...]]], ..
                  for count, ndim, data in lists)
 
 
-def _infer_shapes(function: Any, symbol: Any, by_position: tuple, named: Dict[str, Any]) -> Tuple[bool, tuple]:
-    given = _given(symbol, by_position, named, "shapes")
-    sizes, ends = [], [0]
-    for name, shape in given:
-        sizes += _sizes(name, shape)
-        ends.append(len(sizes))
-    lists = [(ctypes.c_uint(), ctypes.POINTER(ctypes.c_int)(), ctypes.POINTER(ctypes.POINTER(ctypes.c_int))())
+class _Widths(NamedTuple):
+    """What one of the library's functions takes and gives."""
+
+    ending: str  # of its name
+    end: Any
+    size: Any
+    count: Any
+
+
+_NARROW = _Widths("", ctypes.c_uint, ctypes.c_int, ctypes.c_uint)
+_WIDE = _Widths("64", ctypes.c_int64, ctypes.c_int64, ctypes.c_size_t)
+
+
+def _call(function: str, widths: _Widths, symbol: Any, names: List[str], sizes: List[int],
+          ends: List[int]) -> Tuple[bool, tuple]:
+    lists = [(widths.count(), ctypes.POINTER(ctypes.c_int)(), ctypes.POINTER(ctypes.POINTER(widths.size))())
              for _ in range(3)]
     complete = ctypes.c_int()
-    check_call(function(
-        symbol.handle, len(given), c_str_array(name for name, _ in given), (ctypes.c_uint * len(ends))(*ends),
-        (ctypes.c_int * max(len(sizes), 1))(*sizes), *[ctypes.byref(item) for three in lists for item in three],
+    check_call(getattr(_LIB, function + widths.ending)(
+        symbol.handle, len(names), c_str_array(names), (widths.end * len(ends))(*ends),
+        (widths.size * max(len(sizes), 1))(*sizes), *[ctypes.byref(item) for three in lists for item in three],
         ctypes.byref(complete)))
     return bool(complete.value), _taken_shapes(lists)
 
 
+def _infer_shapes(function: str, symbol: Any, by_position: tuple, named: Dict[str, Any]) -> Tuple[bool, tuple]:
+    """By the function of 32 bits, as MXNet does, where they are enough."""
+    given = _given(symbol, by_position, named, "shapes")
+    sizes: List[int] = []
+    ends = [0]
+    for name, shape in given:
+        sizes += _sizes(name, shape)
+        ends.append(len(sizes))
+    names = [name for name, _ in given]
+    if not all(_fits(size, 64) for size in sizes):
+        raise OverflowError(f"a size of these does not fit into 64 bits: {sizes}")
+    if all(_fits(size, 32) for size in sizes):
+        try:
+            return _call(function, _NARROW, symbol, names, sizes, ends)
+        except MXNetError as error:
+            if "ask for 64" not in str(error):
+                raise
+    return _call(function, _WIDE, symbol, names, sizes, ends)
+
+
 def shapes_partial(symbol: Any, by_position: tuple, named: Dict[str, Any]) -> tuple:
     """What is known of all shapes."""
-    return _infer_shapes(_LIB.MXSymbolInferShapePartialEx, symbol, by_position, named)[1]
+    return _infer_shapes("MXSymbolInferShapePartialEx", symbol, by_position, named)[1]
 
 
 def _warn(symbol: Any, known: tuple) -> None:
@@ -73,7 +106,7 @@ def _warn(symbol: Any, known: tuple) -> None:
 
 def shapes(symbol: Any, by_position: tuple, named: Dict[str, Any]) -> tuple:
     """All shapes, or three times None."""
-    complete, found = _infer_shapes(_LIB.MXSymbolInferShapeEx, symbol, by_position, named)
+    complete, found = _infer_shapes("MXSymbolInferShapeEx", symbol, by_position, named)
     if complete:
         return found
     _warn(symbol, found)
