@@ -121,19 +121,29 @@ static int longest_first(const void *a, const void *b)
 {
     const mxp_instance *x = a, *y = b;
     int64_t left = mxp__instance_ns(x), right = mxp__instance_ns(y);
-    return left != right ? (left < right) - (left > right)
-                         : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    if (left != right) {
+        return left < right ? 1 : -1;
+    }
+    return x->begin_ns != y->begin_ns ? (x->begin_ns > y->begin_ns ? 1 : -1)
+                                      : (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static bool is_of_many(const mxp_instances *carriers)
+static int by_name(const void *a, const void *b)
 {
-    for (size_t i = 0; i < carriers->count && i <= OF_ONE_NAME; i++) {
-        size_t same = 0;
-        for (size_t k = 0; k < carriers->count && same <= OF_ONE_NAME; k++) {
-            same += carriers->all[k].name == carriers->all[i].name &&
-                    carriers->all[k].source == carriers->all[i].source;
-        }
-        if (same > OF_ONE_NAME) {
+    const mxp_instance *x = a, *y = b;
+    if (x->source != y->source) {
+        return x->source < y->source ? -1 : 1;
+    }
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static bool is_of_many(mxp_instances *carriers)
+{
+    if (carriers->count > 1) {
+        qsort(carriers->all, carriers->count, sizeof *carriers->all, by_name);
+    }
+    for (size_t i = OF_ONE_NAME; i < carriers->count; i++) {
+        if (by_name(&carriers->all[i - OF_ONE_NAME], &carriers->all[i]) == 0) {
             return true;
         }
     }

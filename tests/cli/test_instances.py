@@ -221,6 +221,37 @@ def test_show_by_id_finds_contexts_asynchronous_ids_and_flows(tmp_path):
     assert run("show", path, "--id", 5).returncode == 3
 
 
+def test_a_span_that_a_flow_goes_through_often_is_one_span(tmp_path):
+    file = native_file.NativeFile()
+    one = file.thread("one")
+    work, flow = file.name("work", "app", "span"), file.name("go", "app", "flow")
+    for index in range(10):
+        file.flow(one, flow, 120 + 10 * index, 1 if index else 0, 77)
+    file.span_on(one, work, 100, 400, context=77)
+    file.flow(one, flow, 5050, 2, 77)
+    file.span(one, work, 5000, 6000)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    found = answer("show", path, "--id", 77)
+    assert [row["begin_ns"] for row in found["rows"]] == [100, 5000]
+    in_time = answer("show", path, "--id", 77, "--until", "1000ns")
+    assert [row["begin_ns"] for row in in_time["rows"]] == [100]
+
+
+def test_many_lives_are_found_behind_spans_of_other_names(tmp_path):
+    file = native_file.NativeFile()
+    others, one = file.thread("others"), file.thread("one")
+    key, work = file.name("worker"), file.name("work", "app", "span")
+    for index in range(9):
+        file.span_on(one, file.name(f"once {index}", "app", "span"), 5000 + 10 * index, 5005 + 10 * index,
+                     args=[(key, 1, 3)])
+    for index in range(9):
+        file.span_on(others, work, 10 * index, 10 * index + 5, args=[(key, 1, 3)])
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    assert answer("show", path, "--arg", "worker=3")["spans"] == 18
+
+
 def test_show_lists_the_longest_of_a_value_that_many_lives_share(tmp_path):
     file = native_file.NativeFile()
     thread, work, key = file.thread("one"), file.name("work", "app", "span"), file.name("host")

@@ -70,14 +70,31 @@ static bool has_id(const collecting *self, const mxp_instance *instance)
            (instance->is_async && mxp__wanted_arg_find(&self->wanted, instance) >= 0);
 }
 
+// Place of the first point on the thread of an instance that is not before its begin.
+static size_t first_point(const collecting *self, const mxp_instance *instance)
+{
+    size_t low = 0, high = self->point_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const flow_point *point = &self->points[middle];
+        bool before = point->thread != instance->thread ? point->thread < instance->thread
+                                                        : point->at_ns < instance->begin_ns;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
 static int visit_id(void *context, const mxp_instance *instance)
 {
     collecting *self = context;
-    for (size_t i = 0; i < self->point_count && !instance->is_async; i++) {
+    for (size_t i = instance->is_async ? self->point_count : first_point(self, instance);
+         i < self->point_count; i++) {
         flow_point *point = &self->points[i];
-        if (point->thread == instance->thread && instance->begin_ns <= point->at_ns &&
-            instance->end_ns >= point->at_ns &&
-            (!point->is_found || mxp__instance_is_in(instance, &point->innermost))) {
+        if (point->thread != instance->thread || point->at_ns > instance->end_ns) {
+            break;
+        }
+        if (!point->is_found || mxp__instance_is_in(instance, &point->innermost)) {
             point->innermost = *instance;
             point->is_found = true;
         }
@@ -103,6 +120,15 @@ static int add_point(collecting *self, const mxp_event *event)
     return MXP_OK;
 }
 
+static int compare_points(const void *a, const void *b)
+{
+    const flow_point *x = a, *y = b;
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
 static int find_points(collecting *self)
 {
     mxp_record_range range;
@@ -115,23 +141,54 @@ static int find_points(collecting *self)
             if (found == MXP_EFORMAT) {
                 continue;
             }
-            return found;
+            error = found;
+            break;
         }
         mxp__decoder_begin(&decoder, self->process->timebase, &range);
         while (error == MXP_OK && mxp__decoder_next(&decoder, &event) == 1) {
             error = add_point(self, &event);
         }
     }
+    if (self->point_count > 1) {
+        qsort(self->points, self->point_count, sizeof *self->points, compare_points);
+    }
     return error;
+}
+
+static int compare_records(const void *a, const void *b)
+{
+    const mxp_instance *x = a, *y = b;
+    return (x->words > y->words) - (x->words < y->words);
+}
+
+// A span is one carrier, however often a flow goes through it.
+static void keep_each_once(collecting *self)
+{
+    mxp_instances *carriers = &self->found->carriers;
+    mxp_instance *all = carriers->all + self->first_carrier;
+    size_t count = carriers->count - self->first_carrier, kept = 0;
+    if (count > 1) {
+        qsort(all, count, sizeof *all, compare_records);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || all[kept - 1].words != all[i].words) {
+            all[kept++] = all[i];
+        }
+    }
+    carriers->count = self->first_carrier + kept;
 }
 
 static int take_points(collecting *self)
 {
     int error = MXP_OK;
     for (size_t i = 0; i < self->point_count && error == MXP_OK; i++) {
-        if (self->points[i].is_found) {
-            error = mxp__instances_add(&self->found->carriers, &self->points[i].innermost);
+        const flow_point *point = &self->points[i];
+        if (point->is_found && mxp__selected_in_window(self->within, &point->innermost)) {
+            error = mxp__instances_add(&self->found->carriers, &point->innermost);
         }
+    }
+    if (self->point_count > 0 && self->found->carriers.count > self->first_carrier) {
+        keep_each_once(self);
     }
     return error;
 }
