@@ -216,8 +216,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         return code;
     }
     if (chosen.selection.top_count > MOST) {
-        return mxp__usage_error(self, "--top lists at most %d; `mxprof convert --to csv` has all",
-                                MOST);
+        return mxp__usage_error(
+            self, "--top lists at most %d; `mxprof convert --to sqlite` has all", MOST);
     }
     if (chosen.least != NULL && !mxp__duration_parse(chosen.least, &state.slowest.least_ns)) {
         return mxp__usage_error(self, "--min takes a time such as 10ms, 1.5s or 300us, not '%s'",
