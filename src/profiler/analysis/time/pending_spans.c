@@ -89,8 +89,7 @@ static int add_up(mxp_pending_spans *pending, const mxp_range_index *index, uint
         }
         last_claim = claim;
     }
-    memmove(pending->all + kept, pending->all + end,
-            (pending->count - end) * sizeof *pending->all);
+    memmove(pending->all + kept, pending->all + end, (pending->count - end) * sizeof *pending->all);
     pending->count -= end - kept;
     mxp__free(begins_ns, bytes);
     return MXP_OK;

@@ -51,8 +51,7 @@ static void each_of_them_belongs_to_the_innermost(void **state)
     assert_int_equal(own_of(&pending, &index, part_ns, 2 * part_ns),
                      MILLIONS * (EVERY_NS - TOOK_NS));
     add_calls(&pending, &index, 2 * part_ns);
-    assert_int_equal(own_of(&pending, &index, 0, 3 * part_ns),
-                     2 * MILLIONS * (EVERY_NS - TOOK_NS));
+    assert_int_equal(own_of(&pending, &index, 0, 3 * part_ns), 2 * MILLIONS * (EVERY_NS - TOOK_NS));
     mxp__pending_spans_fini(&pending);
 }
 
