@@ -85,6 +85,25 @@ def test_each_function_is_counted_as_cprofile_counts_it(python, counted, flags, 
     assert 900 < next(count for name, count in counts.items() if name.startswith("endless:")) <= 1000
 
 
+WITHOUT_IMPORTS = "import sys\ndef plain(): pass\nfor _ in range(7): plain()\n"
+
+
+@pytest.mark.parametrize("way", ["text", "file", "compiled", "input"])
+def test_a_program_that_imports_nothing_is_recorded_without_site_too(python, way, tmp_path):
+    """Nothing is imported before it either."""
+    (tmp_path / "plain.py").write_text(WITHOUT_IMPORTS)
+    subprocess.run([python[1], "-c", "import py_compile; py_compile.compile('plain.py', 'plain.pyc')"], cwd=tmp_path,
+                   env=environment(), check=True, timeout=60)
+    arguments = {"text": ["-c", WITHOUT_IMPORTS], "file": ["plain.py"], "compiled": ["plain.pyc"], "input": ["-"]}
+    result = subprocess.run([BUILD / "mxprof", "run", "-q", "-o", "run", "--python", python[1], "-I", "-S",
+                             *arguments[way]], cwd=tmp_path, env=environment(), timeout=60, check=False,
+                            input=WITHOUT_IMPORTS, capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    file, = (tmp_path / "run").glob("*.mxp")
+    names = [event["name"].split(" (")[0] for event in events_in(file)]
+    assert names.count("plain") == 7 and "<module>" in names
+
+
 def test_functions_in_c_are_counted_too_when_asked(python, counted, tmp_path):
     result = run(python, tmp_path, PROGRAM, option="--python=c")
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way into an interpreter: preloaded, this library is there before it starts, and adds an audit
-// hook, which no flag of Python's closes. At the first import the hook runs watch.py and what else
-// is asked for, once, in a name space of its own. Nothing of the program's files and paths is
-// touched.
+// hook, which no flag of Python's closes. At the first import, or where the program begins before
+// one, the hook runs watch.py and what else is asked for, once, in a name space of its own. Nothing
+// of the program's files and paths is touched.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,20 @@ static void run_all(void)
     }
 }
 
-// The hook stays for the life of the interpreter; after the first import it costs one compare.
+// With site, the first import comes before the program. Without it, a program that imports only
+// what the interpreter has already causes none: its text is executed, its .pyc file run.
+static bool is_beginning(const char *event)
+{
+    static const char *const events[] = {"import", "exec", "cpython.run_file"};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        if (strcmp(event, events[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The hook stays for the life of the interpreter; once it has begun it costs one compare.
 static int hook(const char *event, python_object *arguments, void *data)
 {
     static mxp_atomic_bool done;
@@ -79,7 +92,7 @@ static int hook(const char *event, python_object *arguments, void *data)
         }
         return 0;
     }
-    if (strcmp(event, "import") == 0 && mxp__python.is_initialized() != 0 &&
+    if (is_beginning(event) && mxp__python.is_initialized() != 0 &&
         !mxp_atomic_exchange(&done, true)) {
         run_all();
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in the interpreter of a program under `mxprof run`, before its first import (door.c); what else runs there comes
+"""Runs in the interpreter of a program under `mxprof run`, before it begins (door.c); what else runs there comes
 behind it in the same name space. Imports nothing that the program does not import; whatever goes wrong, the program
 goes on."""
 import sys
