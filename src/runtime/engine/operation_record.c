@@ -15,10 +15,10 @@
 
 enum { IDS_MAX = MXP_VARIABLES_PER_RECORD * MXP_VARIABLES_RECORDS_MAX };
 
+// The last moment up to `end_ticks` that ends with the bits of the stamp.
 static inline uint64_t widen(uint64_t stamp, uint64_t end_ticks)
 {
-    uint64_t ticks = (end_ticks & ~MXP_STAMP_MASK) | (stamp & MXP_STAMP_MASK);
-    return ticks <= end_ticks ? ticks : ticks - (MXP_STAMP_MASK + 1);
+    return end_ticks - ((end_ticks - stamp) & MXP_STAMP_MASK);
 }
 
 // The end of the read that `which` tells.
@@ -258,25 +258,24 @@ static inline void fetch_ahead(const uint64_t *words)
 static bool emit_in_place(const mxn_operation *op, const mxn_execution *execution,
                           uint64_t end_ticks)
 {
-    if (__builtin_expect(op->count > MXP_VARIABLES_PER_RECORD, 0)) {
+    enum { UNITS = 4 + MXP_VARIABLES_UNITS };  // one size for all, or each operation would pay
+    if (__builtin_expect(op->count - 1u >= MXP_VARIABLES_PER_RECORD, 0)) {
         return false;
     }
-    const unsigned units = op->count != 0 ? MXP_VARIABLES_UNITS : 0;
-    uint64_t *words = mxp_inline_open(record_classes(op), 4 + units, end_ticks);
+    uint64_t *words = mxp_inline_open(record_classes(op), UNITS, end_ticks);
     if (__builtin_expect(words == NULL, 0)) {
         return false;
     }
     fetch_ahead(words);
     const uint64_t push_ticks = widen(op->push_stamp, end_ticks);
-    mxn_releaser latest = {.ticks = push_ticks};
-    if (units != 0) {
-        latest = write_variables(words + 8, op, latest, end_ticks);
-    }
-    record_times at = {
-        .latest = latest, .push = push_ticks, .end = end_ticks, .push_thread = pushing_thread(op)};
+    const mxn_releaser pushed = {.ticks = push_ticks};
+    record_times at = {.latest = write_variables(words + 8, op, pushed, end_ticks),
+                       .push = push_ticks,
+                       .end = end_ticks,
+                       .push_thread = pushing_thread(op)};
     times_complete(&at, execution);
     write_operator(words, op, execution, &at);
-    mxp_inline_close(words + 8 + 2 * units);
+    mxp_inline_close(words + 2 * UNITS);
     return true;
 }
 
