@@ -3,6 +3,7 @@
 // place checked: the file may be anything.
 #include "program_facts.h"
 
+#include <ctype.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -66,6 +67,20 @@ static bool begins_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+// A library that does not tell its version (libpython3.so) is one of today.
+static void note_python(const char *name, mxp_program_facts *facts)
+{
+    enum { HOOKS_SINCE = 8 };
+    static const char third[] = "libpython3.";
+    if (begins_with(name, "libpython2.") || begins_with(name, "libpython3")) {
+        const bool tells_minor =
+            begins_with(name, third) && isdigit((unsigned char)name[sizeof third - 1]);
+        facts->is_python = true;
+        facts->has_audit_hooks |= tells_minor ? atoi(name + sizeof third - 1) >= HOOKS_SINCE
+                                              : begins_with(name, "libpython3");
+    }
+}
+
 static void note_library(const char *name, mxp_program_facts *facts)
 {
     facts->uses_gcc_openmp |= begins_with(name, "libgomp.");
@@ -73,8 +88,7 @@ static void note_library(const char *name, mxp_program_facts *facts)
     facts->uses_torch |= begins_with(name, "libtorch");
     facts->uses_dnnl |= begins_with(name, "libdnnl.") || begins_with(name, "libmkldnn.");
     facts->uses_tbb |= begins_with(name, "libtbb.");
-    facts->is_python |= begins_with(name, "libpython3");
-    facts->has_audit_hooks |= begins_with(name, "libpython3");
+    note_python(name, facts);
 }
 
 static bool has_text(const char *strings, size_t bytes, const char *text)
@@ -92,7 +106,8 @@ static void note_strings(const Elf64_Dyn *entries, size_t count, const char *str
         }
     }
     facts->calls_hooks |= has_text(strings, bytes, "__cyg_profile_func_enter");
-    facts->is_python |= has_text(strings, bytes, "Py_BytesMain");
+    facts->is_python |=
+        has_text(strings, bytes, "Py_BytesMain") || has_text(strings, bytes, "Py_Main");
     facts->has_audit_hooks |= has_text(strings, bytes, "PySys_AddAuditHook");
 }
 

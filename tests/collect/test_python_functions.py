@@ -104,6 +104,21 @@ def test_a_program_that_imports_nothing_is_recorded_without_site_too(python, way
     assert names.count("plain") == 7 and "<module>" in names
 
 
+def olds():
+    """Pythons before 3.8."""
+    return sorted(path for path in (pathlib.Path.home() / ".pyenv/versions").glob("*/bin/python")
+                  if path.parent.parent.name.startswith(("2.7.", "3.6.", "3.7.")))
+
+
+@pytest.mark.parametrize("old", olds(), ids=lambda path: path.parent.parent.name)
+def test_a_python_that_lets_nothing_in_is_told(old, tmp_path):
+    result = subprocess.run([BUILD / "mxprof", "run", "-o", "run", "--python", old, "-c", "print('done')"], cwd=tmp_path,
+                            env=environment(), timeout=60, check=False, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (0, "done\n")
+    assert "Python functions are not recorded: this is Python " in result.stderr and "those from 3.8 on are" in result.stderr
+    assert "lets nothing in" in result.stderr and "--python records" not in result.stderr
+
+
 def test_functions_in_c_are_counted_too_when_asked(python, counted, tmp_path):
     result = run(python, tmp_path, PROGRAM, option="--python=c")
     assert (result.returncode, result.stdout, result.stderr) == (0, "done\n", "")

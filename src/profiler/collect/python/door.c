@@ -106,6 +106,15 @@ static bool is_of_run(void)
     return mxp__setting_text("MXPROF_RUN") != NULL && (only == 0 || only == (uint64_t)getpid());
 }
 
+static void tell_old(void)
+{
+    const char *version = mxp__python.version();
+    fprintf(stderr,
+            "mxprof: Python functions are not recorded: this is Python %.*s, those from 3.8 on are "
+            "recorded\n",
+            (int)strcspn(version, " "), version);
+}
+
 // Only in a run: a collector that is loaded by its variable alone comes after the start anyhow.
 __attribute__((constructor)) static void open_door(void)
 {
@@ -113,7 +122,12 @@ __attribute__((constructor)) static void open_door(void)
         return;
     }
     has_functions = mxp__setting_text("MXPROF_PYTHON") != NULL;
-    if ((has_functions || mxp__collect_takes("torch")) && mxp__python_find()) {
+    if (!has_functions && !mxp__collect_takes("torch")) {
+        return;
+    }
+    if (mxp__python_find()) {
         mxp__python.add_audit_hook(hook, NULL);
+    } else if (has_functions && mxp__python.version != NULL) {
+        tell_old();
     }
 }

@@ -21,9 +21,9 @@ bool mxp__python_find(void)
         void *slot;
         const char *name;
     } needed[] = {
+        {&python->version, "Py_GetVersion"},
         {&python->add_audit_hook, "PySys_AddAuditHook"},
         {&python->is_initialized, "Py_IsInitialized"},
-        {&python->version, "Py_GetVersion"},
         {&python->dict_new, "PyDict_New"},
         {&python->dict_set, "PyDict_SetItemString"},
         {&python->builtins, "PyEval_GetBuiltins"},

@@ -31,7 +31,7 @@ typedef struct mxp_python_api {
     int (*add_audit_hook)(int (*hook)(const char *event, python_object *arguments, void *data),
                           void *data);
     int (*is_initialized)(void);
-    const char *(*version)(void);
+    const char *(*version)(void);  // null: there is no Python
     python_object *(*dict_new)(void);
     int (*dict_set)(python_object *dict, const char *key, python_object *value);
     python_object *(*builtins)(void);
@@ -51,7 +51,7 @@ typedef struct mxp_python_api {
 
 extern mxp_python_api mxp__python;
 
-// False: this process has no Python, or one older than 3.8.
+// False: this process has no Python, or one older than 3.8, whose `version` is there all the same.
 bool mxp__python_find(void);
 
 #endif
