@@ -62,6 +62,18 @@ static void strange(void)
     put(app, "still on");
 }
 
+// Texts that lie one after the other at the same address, and one of them elsewhere as well.
+static void reused(void)
+{
+    static const char *const texts[] = {"first", "second", "first and more", "", "first", "second"};
+    char place[32];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        snprintf(place, sizeof place, "%s", texts[i]);
+        put(app, place);
+    }
+    put(app, "first");
+}
+
 static void closed(void)
 {
     void *library = dlopen(getenv("INTEL_LIBITTNOTIFY64"), RTLD_LAZY);
@@ -128,6 +140,6 @@ int main(int argc, char **argv)
 {
     static const part parts[] = {{"unended", unended}, {"killed", killed}, {"strange", strange},
                                  {"closed", closed},   {"forked", forked}, {"signals", signals},
-                                 {"exits", exits}};
+                                 {"exits", exits},     {"reused", reused}};
     return run_part(parts, sizeof parts / sizeof parts[0], argc > 1 ? argv[1] : NULL);
 }

@@ -60,6 +60,10 @@ def test_handles_on_no_list_ids_that_end_twice_and_pauses_that_do_not_pair(run):
     assert recorded.foreign() == 1
 
 
+def test_a_text_at_the_place_of_another_is_its_own(run):
+    assert counts(run("reused")) == {"first": 3, "second": 2, "first and more": 1, "(empty)": 1}
+
+
 def test_a_library_that_the_program_closes_stays(run):
     assert counts(run("closed")) == {"before": 1, "after": 1}
 

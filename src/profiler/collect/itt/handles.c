@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two tables with chains: readers follow pointers that only grow, writers take a lock. PyTorch asks
-// for a string at every range.
+// for a string at every range, as a rule at the address where it was before.
 #include "profiler/collect/itt/handles.h"
 
 #include <mxprof/record.h>
@@ -12,20 +12,21 @@
 #include "profiler/collect/ompt/ompt.h"
 #include "profiler/spin.h"
 
-enum { DOMAIN_BUCKETS = 256, STRING_BUCKETS = 1 << 16 };
+enum { DOMAIN_BUCKETS = 256, STRING_BUCKETS = 1 << 16, LATEST_BITS = 10 };
 
 // Beside the handle, because a foreign one has no space for it.
 typedef struct node {
-    struct node *next;
-    const char *text;
+    const struct node *next;
+    const char *text;  // ours: a foreign handle's own goes when its library is closed
     size_t length;
     uint64_t hash;
     void *handle;
 } node;
 
-typedef MXP_ATOMIC(node *) bucket;
+typedef MXP_ATOMIC(const node *) bucket;
 
 static bucket domains[DOMAIN_BUCKETS], strings[STRING_BUCKETS];
+static bucket latest[1 << LATEST_BITS];  // of strings, by where they lay
 static mxp_spin lock;
 
 // What is asked for: a text of at most MXP__COLLECT_TEXT_MAX bytes.
@@ -43,26 +44,25 @@ static wanted wanted_of(const char *text, char cut[MXP__COLLECT_CUT_BYTES])
     return made;
 }
 
-static void *find(bucket *in, const wanted *of)
+static const node *find(bucket *in, const wanted *of)
 {
     const node *at = mxp_atomic_load_acquire(in);  // pairs with put
     while (at != NULL && (at->hash != of->hash || at->length != of->length ||
                           memcmp(at->text, of->text, of->length) != 0)) {
         at = at->next;
     }
-    return at != NULL ? at->handle : NULL;
+    return at;
 }
 
-// The caller holds the lock. False: there is no memory.
-static bool put(bucket *in, const char *text, const wanted *of, void *handle)
+// The caller holds the lock. Null: there is no memory.
+static const node *put(bucket *in, const char *text, const wanted *of, void *handle)
 {
     node *made = mxp__arena_take(sizeof *made);
-    if (made == NULL) {
-        return false;
+    if (made != NULL) {
+        *made = (node){mxp_atomic_load(in), text, of->length, of->hash, handle};
+        mxp_atomic_store_release(in, made);
     }
-    *made = (node){mxp_atomic_load(in), text, of->length, of->hash, handle};
-    mxp_atomic_store_release(in, made);
-    return true;
+    return made;
 }
 
 static char *copy_text(const wanted *of)
@@ -82,7 +82,7 @@ void mxp__itt_detach(void)
 {
     mxp_atomic_store(&is_detached, true);
     for (uint32_t i = 0; i < DOMAIN_BUCKETS; i++) {
-        for (node *at = mxp_atomic_load_acquire(&domains[i]); at != NULL; at = at->next) {
+        for (const node *at = mxp_atomic_load_acquire(&domains[i]); at != NULL; at = at->next) {
             ((itt_domain *)at->handle)->flags = 0;
         }
     }
@@ -117,20 +117,21 @@ static void *make_string(const wanted *of)
 
 // Null: there is no more memory for handles, or a handler has interrupted the holder of the lock,
 // on its thread.
-static void *find_or_make(bucket *in, const wanted *of, void *(*make)(const wanted *))
+static const node *find_or_make(bucket *in, const wanted *of, void *(*make)(const wanted *))
 {
-    void *handle = find(in, of);
-    if (handle != NULL || !mxp__spin_lock(&lock)) {
-        return handle;
+    void *handle;
+    const node *found = find(in, of);
+    if (found != NULL || !mxp__spin_lock(&lock)) {
+        return found;
     }
-    handle = find(in, of);
-    if (handle == NULL && (handle = make(of)) != NULL) {
+    found = find(in, of);
+    if (found == NULL && (handle = make(of)) != NULL) {
         const char *kept =
             make == make_domain ? ((itt_domain *)handle)->name : ((itt_string *)handle)->text;
-        handle = put(in, kept, of, handle) ? handle : NULL;
+        found = put(in, kept, of, handle);
     }
     mxp__spin_unlock(&lock);
-    return handle;
+    return found;
 }
 
 // For all that finds no memory: a program takes what it gets.
@@ -141,16 +142,36 @@ itt_domain *mxp__itt_domain(const char *name)
 {
     char cut[MXP__COLLECT_CUT_BYTES];
     const wanted of = wanted_of(name, cut);
-    itt_domain *domain = find_or_make(&domains[of.hash % DOMAIN_BUCKETS], &of, make_domain);
-    return domain != NULL ? domain : &full_domain;
+    const node *found = find_or_make(&domains[of.hash % DOMAIN_BUCKETS], &of, make_domain);
+    return found != NULL ? found->handle : &full_domain;
 }
 
-itt_string *mxp__itt_string(const char *text)
+// What was found last for a text at this address, or at another that shares its place.
+static bucket *latest_place(const char *text)
+{
+    const uint32_t factor = 0x9e3779b1;
+    return &latest[(uint32_t)(uintptr_t)text * factor >> (32 - LATEST_BITS)];
+}
+
+static __attribute__((noinline)) itt_string *string_by_hash(const char *text, bucket *place)
 {
     char cut[MXP__COLLECT_CUT_BYTES];
     const wanted of = wanted_of(text, cut);
-    itt_string *string = find_or_make(&strings[of.hash % STRING_BUCKETS], &of, make_string);
-    return string != NULL ? string : &full_string;
+    const node *found = find_or_make(&strings[of.hash % STRING_BUCKETS], &of, make_string);
+    if (found != NULL) {
+        mxp_atomic_store_release(place, found);  // pairs with mxp__itt_string
+    }
+    return found != NULL ? found->handle : &full_string;
+}
+
+// There may be another text at the address by now, so the address alone proves nothing.
+itt_string *mxp__itt_string(const char *text)
+{
+    bucket *place = latest_place(text);
+    const node *found = mxp_atomic_load_acquire(place);
+    return found != NULL && text != NULL && strcmp(found->text, text) == 0
+               ? found->handle
+               : string_by_hash(text, place);
 }
 
 static void adopt(bucket *table, uint64_t buckets, const char *text, void *handle)
@@ -159,8 +180,9 @@ static void adopt(bucket *table, uint64_t buckets, const char *text, void *handl
     const wanted of = {text, length, text != NULL ? mxp__collect_hash(text, length) : 0};
     bucket *in = &table[of.hash % buckets];
     if (text != NULL && length <= MXP__COLLECT_TEXT_MAX && mxp__spin_lock(&lock)) {
-        if (find(in, &of) == NULL) {
-            put(in, text, &of, handle);
+        const char *copy = find(in, &of) == NULL ? copy_text(&of) : NULL;
+        if (copy != NULL) {
+            put(in, copy, &of, handle);
         }
         mxp__spin_unlock(&lock);
     }
