@@ -15,6 +15,7 @@
 #include "run_environment.h"
 #include "run_folder.h"
 #include "run_job.h"
+#include "run_living.h"
 #include "run_process.h"
 #include "run_record.h"
 #include "run_summary.h"
@@ -232,7 +233,9 @@ static int run_program(const mxp_command *command, const run_options *options, c
     const uint64_t begin_ns = mxp__os_monotonic_ns(), begin_realtime_ns = mxp__os_realtime_ns();
     const int start_error = start(arguments, starter, &before, options->children != 0, &status);
     mxp__variables_free(&before);
+    long living = 0;
     if (start_error == 0) {
+        living = mxp__run_has_trace(folder.name) ? 0 : mxp__run_living(folder.whole);
         const mxp_run_result result = {
             .command = command,
             .arguments = arguments,
@@ -245,10 +248,13 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .as_json = options->json != 0,
             .is_python_traced = options->python != 0,
             .is_job = starter != MXP_STARTER_NONE,
+            .living = living,
         };
         finish(&result, begin_realtime_ns);
     }
-    mxp__run_folder_tidy(&folder);  // where nothing was recorded
+    if (living == 0) {
+        mxp__run_folder_tidy(&folder);  // where nothing was recorded
+    }
     if (start_error != 0) {
         return failed_start(command, arguments[0], start_error);
     }

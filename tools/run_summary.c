@@ -237,8 +237,13 @@ static void tell_nothing(const mxp_run_result *result)
 {
     mxp_strbuf out = {0};
     mxp__run_put_end(result, &out);
-    mxp__strbuf_puts(&out, "; nothing was recorded\n");
-    if (result->is_job && result->status != 0) {
+    mxp__strbuf_puts(&out, result->living != 0 ? "; nothing was recorded yet\n"
+                                               : "; nothing was recorded\n");
+    if (result->living != 0) {
+        mxp__strbuf_printf(&out,
+                           "mxprof: process %ld still runs: what it records comes into '%s'\n",
+                           result->living, result->folder);
+    } else if (result->is_job && result->status != 0) {
         mxp__strbuf_puts(&out, "mxprof: it ended before a process had recorded anything; what it "
                                "printed above says why\n");
     } else {

@@ -19,6 +19,7 @@ typedef struct mxp_run_result {
     bool as_json;  // on standard output as well
     bool is_python_traced;
     bool is_job;  // the program was a starter
+    long living;  // where nothing was recorded: a process of the run that still runs, or 0
 } mxp_run_result;
 
 // Whether there is a trace in the folder.

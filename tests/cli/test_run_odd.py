@@ -102,6 +102,22 @@ def test_a_daemon_is_not_waited_for_and_records_on(program, tmp_path):
     assert found == {"work": 40}
 
 
+def test_what_is_left_behind_may_record_first_when_the_program_has_ended(program, tmp_path):
+    script = '(while [ ! -e end ]; do sleep 0.01; done; exec "$@") >/dev/null 2>&1 &'
+    result = run(tmp_path, "-o", "out", "sh", "-c", script, "sh", program, "spans", "10")
+    assert result.returncode == 0
+    left, = re.findall(r"nothing was recorded yet\nmxprof: process (\d+) still runs: what it records comes into 'out'\n",
+                       result.stderr)
+    assert f"MXPROF_RUN={tmp_path / 'out'}" in pathlib.Path(f"/proc/{left}/environ").read_text().split("\0")
+    assert "sent no marks" not in result.stderr
+    (tmp_path / "end").touch()
+    until = time.monotonic() + 30
+    while (found := list((tmp_path / "out").glob("*.mxp")) and counts_of(tmp_path / "out")) != {"work": 10} \
+            and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found == {"work": 10}
+
+
 def test_a_program_without_the_preload_has_its_marks_by_the_other_variables(program, tmp_path):
     marks = compiled(tmp_path, "marks", (COLLECT / "itt_program.c").read_text(), f"-I{COLLECT}", "-ldl", "-pthread")
     result = run(tmp_path, "-o", "out", program, "clears", marks, "tasks")
