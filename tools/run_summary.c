@@ -178,17 +178,54 @@ static int tell_in_child(const mxp_run_result *result)
 }
 
 // ---- nothing -----------------------------------------------------------------------------------
-static bool is_called_python(const char *program)
+static const char *name_of(const char *program)
 {
     const char *slash = strrchr(program, '/');
-    return strncmp(slash != NULL ? slash + 1 : program, "python", strlen("python")) == 0;
+    return slash != NULL ? slash + 1 : program;
+}
+
+static bool is_called_python(const char *program)
+{
+    return strncmp(name_of(program), "python", strlen("python")) == 0;
+}
+
+// Whether it is there to start others, whose variables may be of its making.
+static bool starts_others(const mxp_run_result *result)
+{
+    static const char *const names[] = {"sh",   "bash", "dash", "zsh",     "ksh",     "fish", "env",
+                                        "sudo", "doas", "su",   "runuser", "setpriv", "make"};
+    const char *name = name_of(result->arguments[0]);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return result->facts->is_script && !result->facts->is_python;
+}
+
+static const char before[] = "mxprof:   ";
+
+// `is_other`: the file of the program says nothing of the code that runs.
+static void put_functions_advice(const mxp_run_result *result, bool is_other, mxp_strbuf *out)
+{
+    const mxp_program_facts *facts = result->facts;
+    if (facts->calls_hooks) {
+        mxp__strbuf_printf(out,
+                           "%sits functions call hooks (-finstrument-functions), which --marks or "
+                           "--no-preload leaves out\n",
+                           before);
+    } else if (facts->is_elf && !facts->is_script && !is_other && !result->is_job) {
+        mxp__strbuf_printf(out,
+                           "%scompiled with -finstrument-functions, each of its functions is "
+                           "a span\n",
+                           before);
+    }
 }
 
 // By what the program's file shows; a line each.
 static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
 {
     const mxp_program_facts *facts = result->facts;
-    static const char before[] = "mxprof:   ";
     // A script of that name finds the interpreter; what that allows is not known. Facts of a
     // starter say nothing of its processes.
     const bool is_python =
@@ -199,7 +236,14 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            "functions cannot be seen\n",
                            before);
     }
-    if ((is_python || result->is_job) && !result->is_python_traced) {
+    const bool is_starter = starts_others(result);
+    if (is_starter) {
+        mxp__strbuf_printf(out,
+                           "%sprograms that it starts without its variables (env -i, sudo, unset) "
+                           "are not seen: mxprof run goes before those\n",
+                           before);
+    }
+    if ((is_python || result->is_job || is_starter) && !result->is_python_traced) {
         mxp__strbuf_printf(out, "%s--python records Python's functions\n", before);
     }
     if (facts->uses_gcc_openmp) {
@@ -218,17 +262,7 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
                            : facts->uses_tbb  ? "oneTBB"
                                               : "LLVM's OpenMP");
     }
-    if (facts->calls_hooks) {
-        mxp__strbuf_printf(out,
-                           "%sits functions call hooks (-finstrument-functions), which --marks or "
-                           "--no-preload leaves out\n",
-                           before);
-    } else if (facts->is_elf && !facts->is_script && !is_python && !result->is_job) {
-        mxp__strbuf_printf(out,
-                           "%scompiled with -finstrument-functions, each of its functions is "
-                           "a span\n",
-                           before);
-    }
+    put_functions_advice(result, is_python || is_starter, out);
     mxp__strbuf_printf(out, "%smarks of your own are calls of <mxprof/record.h>, ITT or NVTX\n",
                        before);
 }
@@ -258,19 +292,19 @@ static void tell_nothing(const mxp_run_result *result)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-bool mxp__run_has_trace(const char *folder)
+size_t mxp__run_traces(const char *folder)
 {
     DIR *listing = opendir(folder);
     const struct dirent *entry;
-    bool found = false;
+    size_t count = 0;
     while (listing != NULL && (entry = readdir(listing)) != NULL) {
         const char *ending = strrchr(entry->d_name, '.');
-        found = found || (ending != NULL && strcmp(ending, ".mxp") == 0);
+        count += ending != NULL && strcmp(ending, ".mxp") == 0;
     }
     if (listing != NULL) {
         closedir(listing);
     }
-    return found;
+    return count;
 }
 
 void mxp__run_summary(const mxp_run_result *result)
@@ -278,7 +312,7 @@ void mxp__run_summary(const mxp_run_result *result)
     if (result->is_quiet && !result->as_json) {
         return;
     }
-    if (!mxp__run_has_trace(result->folder)) {
+    if (!result->has_recorded) {
         tell_nothing(result);
         return;
     }

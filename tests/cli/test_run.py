@@ -162,6 +162,14 @@ def test_a_folder_of_the_users_stays_and_is_added_to_when_asked(tmp_path):
     assert len(list((tmp_path / "mine").glob("*.mxp"))) == 2
 
 
+def test_what_was_in_the_folder_before_is_not_told_of_a_program_that_records_nothing(tmp_path):
+    assert run(tmp_path, "-o", "mine", *recording(2)).returncode == 0
+    result = run(tmp_path, "-o", "mine", "--force", "--json", "true")
+    assert "; nothing was recorded\n" in result.stderr and "spans" not in result.stderr
+    assert json.loads(result.stdout)["Rows"] == []
+    assert sorted(file.name for file in (tmp_path / "mine").glob("*.json")) == ["run.json"]
+
+
 def test_sizes_reach_the_processes(tmp_path):
     assert run(tmp_path, "-o", "ring", "--ring", "1M", *recording(200000)).returncode == 0
     info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").glob("*.mxp")], capture_output=True, text=True, timeout=60,

@@ -140,6 +140,17 @@ def test_a_python_program_is_told_of_its_functions_however_python_is_found(tmp_p
     assert "--python records" not in run(tmp_path, "--python", "sh", "-c", "exit").stderr
 
 
+def test_who_starts_programs_without_their_variables_is_told_where_mxprof_run_goes(tmp_path):
+    (tmp_path / "clean").write_text(f'#!/bin/sh\nexec env -i {sys.executable} "$@"\n')
+    (tmp_path / "clean").chmod(0o755)
+    for before in (["env", "-i", sys.executable], ["./clean"]):
+        said = run(tmp_path, *before, "-c", "1").stderr
+        assert "nothing was recorded" in said and "mxprof run goes before those" in said
+        assert "--python records" in said and "-finstrument-functions" not in said
+    assert "1 process, " in run(tmp_path, "env", "-i", MXPROF, "run", "--python", sys.executable, "-c", "1").stderr
+    assert "mxprof run goes before" not in run(tmp_path, sys.executable, "-c", "1").stderr
+
+
 def test_a_program_in_c_is_told_of_its_functions(tmp_path):
     text = "int work(int x) { return x + 1; } int main(void) { return work(-1); }"
     plain, hooked = compiled(tmp_path, "plain", text), compiled(tmp_path, "hooked", text, "-finstrument-functions")
