@@ -123,6 +123,7 @@ static void put_process(const mxp_explain_view *view, const mxp_explained *of, m
     mxp__json_bool(json, "is_noisy", verdict->is_noisy);
     if (verdict->delay_share >= 0) {
         mxp__json_number(json, "run_delay_share", verdict->delay_share);
+        mxp__json_bool(json, "is_busy", verdict->delay_share > MXP_BUSY_DELAY_SHARE);
     }
     mxp__json_u64(json, "first_run_steps_left_out", of->choice.first_run);
     mxp__json_u64(json, "incomplete_steps_left_out",

@@ -62,6 +62,7 @@ for (const name of ['chromium', 'firefox']) {
       assert.match(what, /conv1 38\u00a0%, dense0 8\u00a0%/);
       assert.match(steps, /Slowest: step 4, 32\.0 ms/);
       assert.match(steps, /no operator ran for 8\.00 ms more/);
+      assert.match(steps, /1\.00 ms, 4\.0 % of a step; run delay 1\.2 % of the time/);
       assert.match(steps, /Try first: One slow layer, net:conv1: saves at most 4\.00 ms a step/);
       assert.match(trust, /Complete: nothing was lost/);
       assert.ok(await page.run(() => document.getElementById('tabs').getBoundingClientRect().top < innerHeight && document.getElementById('plain').hidden));

@@ -37,6 +37,7 @@ def documents(kinds, steps):
              "is_upper_bound": True, "p": 0.01, "steps": 4, "where": [{"place": "net:conv1/_backward_Convolution", "ns": 24 * MS}], "next": "mxprof whatif small.mxp --scope net:conv1=0.5"}
     other = {**cause, "cause": "tiny operators", "is_told": False, "gain_ns": 12345, "next": "mxprof whatif small.mxp --bulk 8"}
     explain = {"processes": [{"pid": 7, "has_steps": True, "steps": 4, "mean_ns": 25 * MS, "median_ns": 24 * MS, "p90_ns": 30 * MS, "noise_ns": MS, "is_noisy": False,
+                              "run_delay_share": 0.012, "is_busy": False,
                               "has_operators": True, "replay": "exact", "causes": [cause, other]}]}
     whatif = {"processes": [{"steps": 4, "recorded_mean_ns": 25 * MS, "predictions": [
         {"changes": [{"change": "scope", "of": "net:conv1", "factor": 0.5}], "mean_ns": 20 * MS, "median_ns": 20 * MS, "gain_ns": 5 * MS, "gain_low_ns": 4 * MS,

@@ -53,6 +53,8 @@ for (const name of ['chromium', 'firefox']) {
     await t.test('the cards are of explain\u2019s window', async () => {
       const [what, slow] = await page.run(() => [...document.querySelectorAll('.card')].map(card => card.innerText));
       assert.ok(slow.includes(`${time(explain.median_ns)} of ${count(explain.steps)} steps`), slow);
+      assert.ok(slow.includes(`${time(explain.noise_ns, 3)}, ${percent(explain.noise_ns / explain.mean_ns)} of a step`), slow);
+      assert.match(slow, new RegExp(`run delay ${typeof explain.run_delay_share === 'number' ? `${percent(explain.run_delay_share)} of the time` : 'not recorded'}`));
       const [layer] = [...report.layers].sort((a, b) => b.sum_ns - a.sum_ns);
       assert.ok(what.includes(percent(layer.sum_ns / report.wall_ns)) && what.includes(time(layer.sum_ns / steps, 3)), what);
     });

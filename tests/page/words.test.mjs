@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeWords, headline, layerShares, namedShares, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
+import { changeWords, headline, layerShares, namedShares, noiseWords, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { SvgBrush } from '../../tools/page/svg.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
@@ -86,6 +86,14 @@ test('the first screen: shares of one window, the slowest step and why', () => {
   assert.match(whyStep(first, [first, ...head.steps.slice(0, 3)]), /first one/);
   assert.equal(whyStep(head.steps[1], head.steps), 'no step stands out');
   assert.equal(slowestOf([]), null);
+});
+
+test('noise is said as explain says it, with the run delay and what is likely why', () => {
+  const process = { noise_ns: 1e6, mean_ns: 25e6, is_noisy: false };
+  assert.equal(noiseWords(process), '1.00 ms, 4.0 % of a step; run delay not recorded');
+  assert.equal(noiseWords({ ...process, run_delay_share: 0, is_busy: false }), '1.00 ms, 4.0 % of a step; run delay 0.0 % of the time');
+  assert.equal(noiseWords({ ...process, is_noisy: true, run_delay_share: 0.456, is_busy: true }), '1.00 ms, 4.0 % of a step; the machine was busy, run delay 45.6 % of the time');
+  assert.equal(noiseWords({ ...process, is_noisy: true, run_delay_share: 0.012, is_busy: false }), '1.00 ms, 4.0 % of a step; the steps differ much from one another, run delay 1.2 % of the time');
 });
 
 test('the headline has what takes most, exchanges too, and no more than a line', () => {

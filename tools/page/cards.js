@@ -185,8 +185,14 @@ function stepsCard({ head, goStep, choose }) {
     terms([['that is', `${(length / Math.max(1, median)).toFixed(1)} \u00d7 the median: ${whyStep(slowest, steps)}`],
       ['median', `${time(median)} of ${counted(of.length, 'step')}${many ? ` of ${ofMany(head, slowest.process)}` : ''}`],
       process?.p90_ns ? ['90 % within', time(process.p90_ns), true] : null,
-      process?.noise_ns ? ['noise', `${time(process.noise_ns, 3)}${process.is_noisy ? ': steps differ much' : ''}`, true] : null]),
+      process?.noise_ns ? ['noise', noiseWords(process), !process.is_noisy] : null]),
     many && processRows(head), tryFirst(head, choose));
+}
+
+/** How exact the mean is, and whether the machine is why, as explain says it. @param {any} process of its JSON */
+export function noiseWords({ noise_ns: noise, mean_ns: mean, is_noisy: isNoisy, is_busy: isBusy, run_delay_share: delay }) {
+  const why = !isNoisy ? '' : isBusy ? 'the machine was busy, ' : 'the steps differ much from one another, ';
+  return `${time(noise, 3)}, ${percent(noise / mean)} of a step; ${why}run delay ${typeof delay === 'number' ? `${percent(delay)} of the time` : 'not recorded'}`;
 }
 
 /** The median step of each process, the slowest first. @param {Head} head */
