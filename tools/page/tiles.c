@@ -17,8 +17,12 @@ static const char memory_for[] = "the tiles of the page";
 mxp_tile_lane *mxp__tiles_lane(mxp_tiles *tiles, uint32_t track, uint32_t depth)
 {
     mxp_tile_lane *lane = mxp__alloc(sizeof *lane);
-    if (lane == NULL || mxp__grow(&tiles->lanes, &tiles->lane_capacity, tiles->lane_count + 1,
-                                  sizeof *tiles->lanes) != MXP_OK) {
+    if (tiles->place_of == NULL) {
+        tiles->place_of = mxp__alloc(MXP_TILE_KINDS * sizeof *tiles->place_of);
+    }
+    if (lane == NULL || tiles->place_of == NULL ||
+        mxp__grow(&tiles->lanes, &tiles->lane_capacity, tiles->lane_count + 1,
+                  sizeof *tiles->lanes) != MXP_OK) {
         mxp__free(lane, sizeof *lane);
         mxp__fail_memory(memory_for);
         return NULL;
@@ -36,63 +40,46 @@ static uint8_t busy_of(uint64_t busy_ns, uint64_t width_ns)
 }
 
 // ---- bins --------------------------------------------------------------------------------------
-// Place of a kind; share_count: there is none. What place_of has of bins before is not its kind's.
-static inline size_t find_share(const mxp_tile_row *row, uint32_t kind)
+// Makes one of the shares of each kind, which stand in the order of their first ones; kinds beyond
+// SHARES_MAX count as the last one. What place_of has of rows before is not its kind's.
+static void join_shares(mxp_tiles *tiles, mxp_tile_row *row)
 {
-    size_t i = 0;
-    if (row->place_of != NULL && kind < MXP_TILE_PLACES) {
-        i = row->place_of[kind];
-        return i < row->share_count && row->shares[i].kind == kind ? i : row->share_count;
-    }
-    while (i < row->share_count && row->shares[i].kind != kind) {
-        i++;
-    }
-    return i;
-}
-
-static void forget_places(mxp_tile_row *row)
-{
-    mxp__free(row->place_of, MXP_TILE_PLACES * sizeof *row->place_of);
-    row->place_of = NULL;
-}
-
-// Of few kinds a search is as fast. Without memory for places it goes on.
-static void make_places(mxp_tile_row *row)
-{
-    row->place_of = mxp__alloc(MXP_TILE_PLACES * sizeof *row->place_of);
-    for (size_t i = 0; row->place_of != NULL && i < row->share_count; i++) {
-        if (row->shares[i].kind < MXP_TILE_PLACES) {
-            row->place_of[row->shares[i].kind] = (uint16_t)i;
+    mxp_tile_share *shares = row->shares;
+    size_t count = 0;
+    for (size_t i = 0; i < row->share_count; i++) {
+        const mxp_tile_share share = shares[i];
+        const size_t known = tiles->place_of[share.kind];
+        const bool is_known = known < count && shares[known].kind == share.kind;
+        if (!is_known && count < SHARES_MAX) {
+            tiles->place_of[share.kind] = (uint16_t)count;
+            shares[count++] = share;
+        } else {
+            mxp_tile_share *const into = &shares[is_known ? known : count - 1];
+            into->busy_ns += share.busy_ns;
+            into->spans += share.spans;
         }
     }
+    row->share_count = count;
 }
 
-static int append_share(mxp_tile_row *row, const mxp_tile_share *share)
+// Joining gives room mostly: a row takes no more than twice what its kinds do.
+static int make_share_room(mxp_tiles *tiles, mxp_tile_row *row)
 {
-    enum { FEW = 2 };
-    const size_t place = row->share_count;
-    if (place == row->share_capacity &&
-        mxp__grow(&row->shares, &row->share_capacity, place + 1, sizeof *row->shares) != MXP_OK) {
+    join_shares(tiles, row);
+    if (row->share_count * 2 >= row->share_capacity &&
+        mxp__grow(&row->shares, &row->share_capacity, row->share_capacity + 1,
+                  sizeof *row->shares) != MXP_OK) {
         return mxp__fail_memory(memory_for);
-    }
-    row->shares[row->share_count++] = *share;
-    if (row->place_of != NULL && share->kind < MXP_TILE_PLACES) {
-        row->place_of[share->kind] = (uint16_t)place;
-    } else if (row->place_of == NULL && place == FEW) {
-        make_places(row);
     }
     return MXP_OK;
 }
 
-static inline int add_share(mxp_tile_row *row, const mxp_tile_share *share)
+static inline int add_share(mxp_tiles *tiles, mxp_tile_row *row, const mxp_tile_share *share)
 {
-    size_t i = find_share(row, share->kind);
-    if (i == row->share_count && i < SHARES_MAX) {
-        return append_share(row, share);
+    if (row->share_count == row->share_capacity && make_share_room(tiles, row) != MXP_OK) {
+        return MXP_ENOMEM;
     }
-    i = i < row->share_count ? i : row->share_count - 1;
-    row->shares[i].busy_ns += share->busy_ns;
-    row->shares[i].spans += share->spans;
+    row->shares[row->share_count++] = *share;
     return MXP_OK;
 }
 
@@ -121,37 +108,48 @@ static int push_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, size_t 
 static int add_at(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t index,
                   const mxp_tile_share *share);
 
-// A share of the open bin of the level below; that of the first one opens the bin for all.
-static inline int hand_up(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level,
-                          const mxp_tile_share *share)
+// The shares of a bin that is over, to the level above it. The first one opens the bin for all.
+static int hand_up(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
 {
-    mxp_tile_row *row = &lane->rows[level];
-    const uint64_t index = lane->rows[level + 1].index / MXP_PAGE_RADIX;
-    return row->share_count > 0 && index == row->index ? add_share(row, share)
-                                                       : add_at(tiles, lane, level, index, share);
+    const mxp_tile_row *row = &lane->rows[level];
+    mxp_tile_row *above = &lane->rows[level - 1];
+    const uint64_t index = row->index / MXP_PAGE_RADIX;
+    int error = MXP_OK;
+    for (size_t i = 0; i < row->share_count && error == MXP_OK; i++) {
+        error = above->share_count > 0 && index == above->index
+                    ? add_share(tiles, above, &row->shares[i])
+                    : add_at(tiles, lane, level - 1, index, &row->shares[i]);
+    }
+    return error;
+}
+
+static mxp_tile_bin bin_of(const mxp_tile_row *row, uint64_t width_ns)
+{
+    uint64_t busy_ns = 0, most_ns = row->shares[0].busy_ns;
+    uint32_t spans = 0, kind = row->shares[0].kind;
+    for (size_t i = 0; i < row->share_count; i++) {
+        const mxp_tile_share share = row->shares[i];
+        kind = share.busy_ns > most_ns ? share.kind : kind;
+        most_ns = share.busy_ns > most_ns ? share.busy_ns : most_ns;
+        busy_ns += share.busy_ns;
+        spans += share.spans;
+    }
+    return (mxp_tile_bin){.index = row->index,
+                          .spans = spans,
+                          .kind = (uint16_t)kind,
+                          .busy = busy_of(busy_ns, width_ns)};
 }
 
 // The open bin of a level is over.
 static int end_bin(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level)
 {
     mxp_tile_row *row = &lane->rows[level];
-    uint64_t busy_ns = 0, most_ns = 0;
-    mxp_tile_bin bin = {.index = row->index};
-    int error = MXP_OK;
     if (row->share_count == 0) {
         return MXP_OK;
     }
-    for (size_t i = 0; i < row->share_count && error == MXP_OK; i++) {
-        const mxp_tile_share *share = &row->shares[i];
-        if (i == 0 || share->busy_ns > most_ns) {
-            most_ns = share->busy_ns;
-            bin.kind = (uint16_t)share->kind;
-        }
-        busy_ns += share->busy_ns;
-        bin.spans += share->spans;
-        error = level == 0 ? MXP_OK : hand_up(tiles, lane, level - 1, share);
-    }
-    bin.busy = busy_of(busy_ns, tiles->levels.width_ns[level]);
+    join_shares(tiles, row);
+    const mxp_tile_bin bin = bin_of(row, tiles->levels.width_ns[level]);
+    const int error = level == 0 ? MXP_OK : hand_up(tiles, lane, level);
     row->share_count = 0;
     return error == MXP_OK ? push_bin(tiles, lane, level, row->count, bin) : error;
 }
@@ -209,7 +207,7 @@ static int add_at(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t 
 {
     mxp_tile_row *row = &lane->rows[level];
     if (row->share_count > 0 && index == row->index) {
-        return add_share(row, share);
+        return add_share(tiles, row, share);
     }
     if (row->share_count > 0 && index > row->index) {
         return add_late(tiles, lane, level, index, share);
@@ -225,7 +223,7 @@ static int add_at(mxp_tiles *tiles, mxp_tile_lane *lane, size_t level, uint64_t 
         return add_late(tiles, lane, level, index, share);
     }
     row->index = index;
-    return add_share(row, share);
+    return add_share(tiles, row, share);
 }
 
 // ---- levels that do not pay ---------------------------------------------------------------------
@@ -242,7 +240,6 @@ static void forget_row(mxp_tile_row *row)
 {
     mxp__free(row->bins, row->capacity * sizeof *row->bins);
     mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
-    forget_places(row);
     *row = (mxp_tile_row){0};
 }
 
@@ -259,21 +256,29 @@ static int give_up_level(mxp_tiles *tiles)
     return error;
 }
 
-// Now and then: whether the finest level pays, which 65,536 spans show.
+// The finest level that has spans; MXP_PAGE_LEVELS: it may pay yet, which 65,536 of them show. No
+// level finer than one that does not pay is of use, but those that are empty yet wait for more.
+static size_t find_idle_level(const mxp_tiles *tiles)
+{
+    enum { SHOWS = 1 << 16, SHOWS_FINER = 1 << 20 };
+    const size_t finest = active_levels(tiles) - 1;
+    size_t level = finest;
+    while (level > 0 && spans_of(tiles, level) == 0) {
+        level--;
+    }
+    const uint64_t spans = spans_of(tiles, level);
+    const bool is_shown = spans >= (level < finest ? SHOWS_FINER : SHOWS);
+    return level > 0 && is_shown && tiles->bins[level] * 2 > spans + spans / 8 ? level
+                                                                               : MXP_PAGE_LEVELS;
+}
+
 static int give_up_levels(mxp_tiles *tiles)
 {
-    enum { OFTEN = 1 << 14, SHOWS = 1 << 16 };
     int error = MXP_OK;
-    if (++tiles->adds % OFTEN != 0) {
-        return MXP_OK;
-    }
-    while (error == MXP_OK && active_levels(tiles) > 1) {
-        const size_t level = active_levels(tiles) - 1;
-        const uint64_t spans = spans_of(tiles, level);
-        if (spans < SHOWS || tiles->bins[level] * 2 <= spans + spans / 8) {
-            break;
+    for (size_t level; error == MXP_OK && (level = find_idle_level(tiles)) < MXP_PAGE_LEVELS;) {
+        while (error == MXP_OK && active_levels(tiles) > level) {
+            error = give_up_level(tiles);
         }
-        error = give_up_level(tiles);
     }
     return error;
 }
@@ -281,10 +286,11 @@ static int give_up_levels(mxp_tiles *tiles)
 int mxp__tiles_add(mxp_tiles *tiles, mxp_tile_lane *lane, unsigned class_of, uint64_t begin_ns,
                    uint64_t duration_ns, uint32_t kind)
 {
-    assert(class_of > 0 && class_of <= tiles->levels.count);
+    enum { OFTEN = 1 << 14 };  // between two looks at what the levels pay
+    assert(class_of > 0 && class_of <= tiles->levels.count && kind < MXP_TILE_KINDS);
     const mxp_tile_share share = {.kind = kind, .spans = 1, .busy_ns = duration_ns};
     tiles->spans[class_of - 1]++;
-    const int error = give_up_levels(tiles);
+    const int error = ++tiles->adds % OFTEN == 0 ? give_up_levels(tiles) : MXP_OK;
     const size_t level = class_of <= active_levels(tiles) ? class_of - 1 : active_levels(tiles) - 1;
     const uint64_t width_ns = tiles->levels.width_ns[level];
     mxp_tile_row *row = &lane->rows[level];
@@ -293,7 +299,7 @@ int mxp__tiles_add(mxp_tiles *tiles, mxp_tile_lane *lane, unsigned class_of, uin
     }
     // Mostly it is the open bin, which is told without a division.
     if (row->share_count > 0 && begin_ns - row->index * width_ns < width_ns) {
-        return add_share(row, &share);
+        return add_share(tiles, row, &share);
     }
     return add_at(tiles, lane, level, begin_ns / width_ns, &share);
 }
@@ -307,7 +313,6 @@ int mxp__tiles_end_lane(mxp_tiles *tiles, mxp_tile_lane *lane)
         mxp__free(row->shares, row->share_capacity * sizeof *row->shares);
         row->shares = NULL;
         row->share_capacity = 0;
-        forget_places(row);
     }
     return error;
 }
@@ -385,5 +390,6 @@ void mxp__tiles_fini(mxp_tiles *tiles)
         mxp__free(lane, sizeof *lane);
     }
     mxp__free(tiles->lanes, tiles->lane_capacity * sizeof *tiles->lanes);
+    mxp__free(tiles->place_of, MXP_TILE_KINDS * sizeof *tiles->place_of);
     *tiles = (mxp_tiles){0};
 }

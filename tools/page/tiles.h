@@ -2,10 +2,10 @@
 // Tiles: sums over bins of the spans that are too short to be seen at a level, by lane (a row of a
 // track). Spans of a lane come from the last to the first. A span counts in the bin in which it
 // begins, at each level that is coarser than its class; finer bins are added up into coarser ones
-// when they are over, so a span is touched once.
+// when they are over, by their kinds, so that each one has the kind with most time.
 //
 // Memory: 16 bytes a bin, and what is open in each lane. The finest levels are given up once it
-// shows that their bins are more than half of their spans.
+// shows that their bins, or those of the finest one that has any, are more than half of its spans.
 #ifndef MXP_TOOLS_TILES_H
 #define MXP_TOOLS_TILES_H
 
@@ -19,7 +19,7 @@ typedef struct mxp_tile_bin {
     uint8_t busy;  // 255: all of it
 } mxp_tile_bin;
 
-enum { MXP_TILE_PLACES = 1024 };
+enum { MXP_TILE_KINDS = 1 << 16 };
 
 typedef struct mxp_tile_share {
     uint32_t kind, spans;
@@ -31,9 +31,8 @@ typedef struct mxp_tile_row {
     mxp_tile_bin *bins;  // that are over, the latest first
     size_t count, capacity;
     uint64_t index;  // of the one that is open, if it has shares
-    mxp_tile_share *shares;  // by kind
+    mxp_tile_share *shares;  // as they came, now and then joined by kind
     size_t share_count, share_capacity;
-    uint16_t *place_of;  // of kinds below MXP_TILE_PLACES, if the share there is theirs; null: few
 } mxp_tile_row;
 
 typedef struct mxp_tile_lane {
@@ -50,6 +49,7 @@ typedef struct mxp_tiles {
     uint64_t bins[MXP_PAGE_LEVELS];  // that are over
     size_t given_up;  // levels, the finest ones, that do not pay
     uint64_t adds;
+    uint16_t *place_of;  // of kinds, among the shares of the row that is joined
 } mxp_tiles;
 
 // The lane is new. Null: MXP_ENOMEM.
