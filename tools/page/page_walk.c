@@ -103,10 +103,9 @@ static int add_times(walk *self, mxp_page_track *track, int64_t begin_ns, int64_
     return error == MXP_OK ? mxp__blocks_add(&self->page->blocks, track, span, op) : error;
 }
 
-static int add_span(walk *self, mxp_page_track *track, const mxp_event *event, uint32_t kind,
-                    const mxp_page_operator *op)
+static int add_span(walk *self, mxp_page_track *track, const mxp_event *event, uint32_t kind)
 {
-    return add_times(self, track, event->begin_ns, event->end_ns, kind, op);
+    return add_times(self, track, event->begin_ns, event->end_ns, kind, NULL);
 }
 
 // ---- records -----------------------------------------------------------------------------------
@@ -137,49 +136,49 @@ static int take_span(walk *self, const mxp_event *event)
                             : nests            ? track_of(self, MXP_TRACK_CALLS)
                             : event->lane != 0 ? lane_of(self, event->lane)
                                                : track_of(self, MXP_TRACK_ASYNC);
-    return error == MXP_OK ? add_span(self, track, event, kind, NULL) : error;
+    return error == MXP_OK ? add_span(self, track, event, kind) : error;
 }
 
-static void count_in_step(walk *self, const mxp_event *event, uint64_t push_ticks)
+static void count_in_step(walk *self, unsigned flags, const mxp_operator_times *times)
 {
-    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
-    if (self->of->sums == NULL || (event->flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) != 0) {
+    const unsigned phase = flags & MXP_OP_PHASE_MASK;
+    if (self->of->sums == NULL || (flags & (MXP_OP_BULK_PARENT | MXP_OP_ASYNC)) != 0) {
         return;
     }
-    const size_t step = mxp__steps_near(self->of->steps, push_ticks, &self->step);
+    const size_t step = mxp__steps_near(self->of->steps, times->push_ticks, &self->step);
     if (step != SIZE_MAX) {
         self->of->sums[step].phases_ns[phase < MXP_PHASES ? phase : 0] +=
-            (uint64_t)(event->end_ns - event->begin_ns);
+            (uint64_t)(times->end_ns - times->start_ns);
     }
 }
 
-static int take_operator(walk *self, mxp_decoder *decoder, const mxp_event *event)
+// Of the operator at `words`, without what it computed.
+static int take_operator(walk *self, const uint64_t *words, const mxp_operator_times *times)
 {
-    mxp_operator_view view;
     uint32_t kind;
-    const unsigned phase = event->flags & MXP_OP_PHASE_MASK;
-    const mxp_operator_times times = mxp__event_operator_times(decoder, event);
-    const bool is_idle =
-        event->name < self->of->source->name_count && self->of->steps->index.idle[event->name];
-    mxp__event_operator(event, &view);
-    count_in_step(self, event, times.push_ticks);
-    const int error = mxp__page_kind_of(&self->page->kinds, event->name, view.scope,
+    const mxp_source *source = self->of->source;
+    const uint32_t name = (uint32_t)words[1], pusher = (uint32_t)(words[3] >> 48);
+    const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
+    const bool is_idle = name < source->name_count && self->of->steps->index.idle[name];
+    count_in_step(self, flags, times);
+    const int error = mxp__page_kind_of(&self->page->kinds, name, (uint32_t)words[6],
                                         phase < MXP_PHASES ? (uint8_t)phase : 0,
                                         is_idle ? MXP_FORM_IDLE : MXP_FORM_OPERATOR, &kind);
     if (error != MXP_OK) {
         return error;
     }
-    if ((event->flags & MXP_OP_ASYNC) != 0) {
-        return add_span(self, track_of(self, MXP_TRACK_ASYNC), event, kind, NULL);
+    if ((flags & MXP_OP_ASYNC) != 0) {
+        return add_times(self, track_of(self, MXP_TRACK_ASYNC), times->start_ns, times->end_ns,
+                         kind, NULL);
     }
-    const bool has_pusher = view.push_thread < self->of->source->thread_count;
     const mxp_page_operator op = {
-        .from_push_ns = times.start_ns - times.push_ns,
-        .from_ready_ns = times.start_ns - times.ready_ns,
-        .id = view.id,
-        .released_by = view.released_by,
-        .pusher = has_pusher ? (int32_t)(self->of->thread_base + view.push_thread) : -1};
-    return add_span(self, track_of(self, MXP_TRACK_OPERATORS), event, kind, &op);
+        .from_push_ns = times->start_ns - times->push_ns,
+        .from_ready_ns = times->start_ns - times->ready_ns,
+        .id = (uint32_t)(words[1] >> 32),
+        .released_by = (uint32_t)words[5],
+        .pusher = pusher < source->thread_count ? (int32_t)(self->of->thread_base + pusher) : -1};
+    return add_times(self, track_of(self, MXP_TRACK_OPERATORS), times->start_ns, times->end_ns,
+                     kind, &op);
 }
 
 static int take_wait(walk *self, const mxp_event *event)
@@ -194,8 +193,7 @@ static int take_wait(walk *self, const mxp_event *event)
     }
     const int error =
         mxp__page_kind_of(&self->page->kinds, event->name, 0, 0, MXP_FORM_WAIT, &kind);
-    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_CALLS), event, kind, NULL)
-                           : error;
+    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_CALLS), event, kind) : error;
 }
 
 static int take_instant(walk *self, const mxp_event *event)
@@ -203,7 +201,7 @@ static int take_instant(walk *self, const mxp_event *event)
     uint32_t kind;
     const int error =
         mxp__page_kind_of(&self->page->kinds, event->name, 0, 0, MXP_FORM_INSTANT, &kind);
-    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_INSTANTS), event, kind, NULL)
+    return error == MXP_OK ? add_span(self, track_of(self, MXP_TRACK_INSTANTS), event, kind)
                            : error;
 }
 
@@ -238,14 +236,11 @@ static void find_lanes(walk *self, size_t first)
     }
 }
 
-static int take(walk *self, mxp_decoder *decoder, const mxp_event *event)
+static int take(walk *self, const mxp_event *event)
 {
     switch (event->kind) {
     case MXP_KIND_SPAN:
         return take_span(self, event);
-    case MXP_KIND_OPERATOR:
-    case MXP_KIND_HIDDEN:
-        return take_operator(self, decoder, event);
     case MXP_KIND_WAIT:
         return take_wait(self, event);
     case MXP_KIND_INSTANT:
@@ -294,13 +289,26 @@ static bool is_plain_call(const walk *self, const mxp_plain_clock *clock, const 
            self->of->steps->index.nested[name] && mxp__span_times_at(clock, words, times);
 }
 
+static int take_record(walk *self, mxp_range_reader *reader, const uint64_t *words)
+{
+    mxp_span_times span;
+    mxp_operator_times op;
+    mxp_event event;
+    if (is_plain_call(self, &reader->clock, words, &span)) {
+        return take_lean_span(self, (uint32_t)words[1], &span);
+    }
+    if (mxp__is_operator_head(words)) {
+        return mxp__range_reader_operator(reader, words, &op) ? take_operator(self, words, &op)
+                                                              : MXP_OK;
+    }
+    return mxp__range_reader_decode(reader, words, &event) ? take(self, &event) : MXP_OK;
+}
+
 static int walk_range(walk *self, size_t number)
 {
     mxp_source *source = self->of->source;
     mxp_record_range range;
     mxp_range_reader reader;
-    mxp_span_times times;
-    mxp_event event;
     size_t count = 0;
     if (source->range(source, number, &range) != 1) {
         return MXP_OK;
@@ -308,12 +316,7 @@ static int walk_range(walk *self, size_t number)
     int error = find_heads(self, &range, &count);
     mxp__range_reader_begin(&reader, source, &range);
     while (error == MXP_OK && count > 0) {
-        const uint64_t *words = self->heads[--count];
-        if (is_plain_call(self, &reader.clock, words, &times)) {
-            error = take_lean_span(self, (uint32_t)words[1], &times);
-        } else if (mxp__range_reader_decode(&reader, words, &event)) {
-            error = take(self, &reader.decoder, &event);
-        }
+        error = take_record(self, &reader, self->heads[--count]);
     }
     return error;
 }
