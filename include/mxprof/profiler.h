@@ -124,6 +124,16 @@ int mxp_session_dump(mxp_session *session, int finished);
 // or the session writes its trace there.
 int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms);
 
+// For a runtime whose job has several processes: `relay` is called in place of the snapshot that a
+// slow step asks for (snapshot_step_factor). It has every process of the job, this one too, take
+// one of the last `last_ms`, each to `path` with a name of its own before its last part. The folder
+// in it is of that step alone and is not there yet. Non-zero: nobody is asked, and this process
+// takes its own. It is called under a lock: it must not wait, and must call nothing that is
+// declared here. Null ends it; from the return on it is not called any more. A forked child has it
+// as well. MXP_EHANDLE.
+typedef int (*mxp_slow_step_relay)(void *context, const char *path, double last_ms);
+int mxp_session_relay_slow_steps(mxp_session *session, mxp_slow_step_relay relay, void *context);
+
 // Has `observer` called after every mxp_session_dump that worked (not at the process's end, not in
 // the background), on the dumping thread and outside of all locks of ours, perhaps by several
 // threads at once: a library writes files of its own then. `config` is the session's, valid during

@@ -236,6 +236,30 @@ def test_every_process_takes_a_snapshot_while_its_program_is_elsewhere(tmp_path)
         assert info.returncode == 0, info.stderr
 
 
+SLOW_STEP = CREATE + """
+import time
+values, out = mx.nd.ones((1000,)), mx.nd.zeros((1000,))
+store.init('weight', values)
+for step in range(50):
+    mx.profiler.step()
+    time.sleep(0.5 if (store.rank, step) == (1, 30) else 0.02)
+    store.push('weight', values)
+    store.pull('weight', out=out)
+    out.wait_to_read()
+store.barrier()
+"""
+
+
+@needs_mpi
+def test_slow_step_of_one_process_is_kept_by_all(tmp_path):
+    result = launch(SLOW_STEP, tmp_path, "-n", "2", "-s", "1", MXPROF_AUTOSTART="1", MXPROF_FULL_POLICY="ring",
+                    MXPROF_SNAPSHOT_STEP_FACTOR="12", MXPROF_SNAPSHOT_FILENAME="kept.mxp")
+    assert result.returncode == 0, result.stderr
+    kept = sorted(path.name for path in tmp_path.glob("kept.*/*"))
+    assert kept == ["server0_slow_step.mxp", "worker0_slow_step.mxp", "worker1_slow_step.mxp"], result.stderr
+    assert len(list(tmp_path.glob("kept*"))) == 1
+
+
 def test_a_process_alone_has_no_others_to_take_snapshots(tmp_path):
     result = run([sys.executable, "-c", "import mxnet as mx\nmx.profiler.snapshot(profile_process='all')"], tmp_path)
     assert "there are no other processes of a store" in result.stderr

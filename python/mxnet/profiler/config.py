@@ -92,7 +92,8 @@ def set_config(*, filename: Any = _Null, gpu_memory_profile_filename_prefix: Any
     snapshot_signal : bool, int or str
         Take one when SIGUSR2 comes, or the signal of this number or 'RTMIN+1', False.
     snapshot_step_factor : float
-        Take one after a step that took this many times the median, 0: never.
+        Take one after a step that took this many times the median, 0: never. In a distributed program every
+        process takes one then, into a folder that is made for it.
     snapshot_counter : str
         Take one when a counter rises above a value, as 'domain:name>100'; none by default.
     info_command : str

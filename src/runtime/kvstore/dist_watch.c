@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "base/setting.h"
+#include "runtime/kvstore/dist_slow_step.h"
 #include "runtime/kvstore/liveness.h"
 #include "runtime/kvstore/liveness_words.h"
 
@@ -62,7 +63,19 @@ static void snapshot(void *context, const char *path, double last_ms)
     if (path != NULL) {
         own_path(own, path);
     }
-    (void)mxp_session_snapshot(mxp_session_get(), path == NULL ? NULL : own, last_ms);
+    if (mxp_session_snapshot(mxp_session_get(), path == NULL ? NULL : own, last_ms) != MXP_OK) {
+        fprintf(stderr, "mxnet: a snapshot could not be written: %s\n", mxp_last_error());
+    }
+}
+
+static void slow_step(void *context, const char *path, double last_ms)
+{
+    char own[PATH_BYTES];
+    (void)context;
+    if (path != NULL) {
+        own_path(own, path);
+        mxn__slow_step_keep(own, last_ms);
+    }
 }
 
 // A recording file has everything already. What is in memory alone is lost with the process: it is
@@ -210,6 +223,7 @@ static mxn_liveness_setup setup_of(const mxn_transport *transport)
                                 .doing = doing,
                                 .failed = failed,
                                 .snapshot = snapshot,
+                                .slow_step = slow_step,
                                 .end = end};
     for (uint32_t i = 0; i < transport->size; i++) {
         if (!mxn__peers_share_machine(&transport->peers[i], own)) {
@@ -413,11 +427,15 @@ int mxn__watch_open(mxn_dist_config *config, int (*open)(void *context, mxn_tran
     if (node.liveness != NULL && mxn__liveness_has_failed(node.liveness)) {
         mxn_dist_fail(*dist, "a process died while the store was opened");
     }
+    if (node.liveness != NULL) {
+        mxn__slow_steps_begin(node.liveness);
+    }
     return MXP_OK;
 }
 
 int mxn__watch_close(mxn_dist *dist)
 {
+    mxn__slow_steps_end();
     mxp_atomic_store_release(&node.transport, NULL);  // it ends with the node
     int error = mxn_dist_close(dist);
     if (mxn_dist_failure(dist) != NULL) {
@@ -426,6 +444,7 @@ int mxn__watch_close(mxn_dist *dist)
     mxn_liveness *liveness = node.liveness;
     node.liveness = NULL;
     mxn__liveness_close(liveness);
+    mxn__slow_steps_wait();
     return error;
 }
 
@@ -434,6 +453,9 @@ int mxn__watch_snapshot_all(const char *path, double last_ms)
     if (node.liveness == NULL) {
         return mxp__fail(MXP_ESTATE, "there are no other processes of a store");
     }
-    mxn__liveness_snapshot(node.liveness, path, last_ms);
+    if (!mxn__liveness_snapshot(node.liveness, path, last_ms)) {
+        return mxp__fail(MXP_EVALUE, "a snapshot of all processes: the name '%s' is too long",
+                         path);
+    }
     return MXP_OK;
 }

@@ -273,13 +273,6 @@ void mxn__liveness_suspect(mxn_liveness *liveness, const char *text)
     wake(liveness);
 }
 
-void mxn__liveness_snapshot(mxn_liveness *liveness, const char *path, double last_ms)
-{
-    mxn_live_snapshot_body snapshot = {.last_ms = last_ms};
-    snprintf(snapshot.path, sizeof snapshot.path, "%s", path == NULL ? "" : path);
-    mxn__live_ask(liveness, MXN_LIVE_SNAPSHOT, &snapshot, sizeof snapshot);
-}
-
 bool mxn__liveness_has_failed(const mxn_liveness *liveness)
 {
     return mxp_atomic_load(&liveness->has_failed);

@@ -57,6 +57,7 @@ typedef struct mxn_liveness_setup {
     // Somebody died, or the job is to end: operations that wait, and later ones, fail with `text`.
     void (*failed)(void *context, const char *text);
     void (*snapshot)(void *context, const char *path, double last_ms);  // null path: the next name
+    void (*slow_step)(void *context, const char *path, double last_ms);
     void (*end)(void *context, int code);  // of the whole job; the process exits if it returns
     // Times; zeros are the defaults, which environment variables change.
     double beat_s;  // 1, or a fifth of a shorter silence_s
@@ -94,8 +95,14 @@ void mxn__liveness_stall(mxn_liveness *liveness, const char *what, const int32_t
 void mxn__liveness_end_job(mxn_liveness *liveness, const char *text);
 // The transport has lost somebody: the job ends with `text` unless it is known soon who died.
 void mxn__liveness_suspect(mxn_liveness *liveness, const char *text);
-// Calls `snapshot` in every process, the own one too.
-void mxn__liveness_snapshot(mxn_liveness *liveness, const char *path, double last_ms);
+// Calls `snapshot` in every process, the own one too. False: the path is longer than a message has
+// room for.
+bool mxn__liveness_snapshot(mxn_liveness *liveness, const char *path, double last_ms);
+// A step of this process was slow: calls `slow_step` in every process, the own one too. All that
+// depends on one another is slow at once, so the head lets one through and leaves out what it hears
+// in the `last_ms` after; of a job 100 go through. False: the path is longer than a message has
+// room for, nobody is there to be asked any more, or this is a forked child.
+bool mxn__liveness_slow_step(mxn_liveness *liveness, const char *path, double last_ms);
 // Whether somebody died or the job is to end.
 bool mxn__liveness_has_failed(const mxn_liveness *liveness);
 

@@ -61,6 +61,8 @@ struct mxn_liveness {
     uint64_t opened_ns, turned_ns, beat_ns;  // beat_ns: when the next is due
     uint64_t failed_ns, end_ns;  // after a failure: when it was told, when the process ends
     uint64_t terminated_ns;  // after SIGTERM: when it ends the process; 0: does not
+    uint64_t slow_step_ns;  // when the last one went through the head
+    uint32_t slow_steps;  // how many have
     bool is_terminated;
     bool head_is_gone;
     mxp_atomic_bool has_failed;
@@ -102,6 +104,12 @@ enum {
     MXN_LIVE_TAG_PENDING,
     MXN_LIVE_TAG_OTHERS = MXN_LIVE_TAG_PENDING + MXN_LIVE_PENDING,
 };
+
+// liveness_snapshot.c. By the head: whether a slow step is for all. By each: takes its snapshot, of
+// either kind.
+bool mxn__live_lets_through(mxn_liveness *liveness, const char *body, uint32_t body_bytes);
+void mxn__live_take_snapshot(mxn_liveness *liveness, int kind, const char *body,
+                             uint32_t body_bytes);
 
 // liveness_failed.c: the first failure is told, all later ones are its consequences.
 void mxn__live_fail(mxn_liveness *liveness, const char *text, const mxn_live_other *teller);

@@ -27,6 +27,7 @@ enum {
     MXN_LIVE_STALL,  // to the head: a text, ranks
     MXN_LIVE_SNAPSHOT,  // both ways: a time, a path
     MXN_LIVE_TERMINATED,  // both ways: SIGTERM has come
+    MXN_LIVE_SLOW_STEP,  // as a snapshot; the head lets some through
     MXN_LIVE_KINDS,
 };
 

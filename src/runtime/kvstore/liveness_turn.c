@@ -164,20 +164,6 @@ static void tell_stall(mxn_liveness *liveness, const char *body, uint32_t body_b
     }
 }
 
-static void take_snapshot(mxn_liveness *liveness, const char *body, uint32_t body_bytes)
-{
-    mxn_live_snapshot_body snapshot;
-    if (body_bytes != sizeof snapshot) {
-        return;
-    }
-    memcpy(&snapshot, body, sizeof snapshot);
-    snapshot.path[sizeof snapshot.path - 1] = '\0';
-    if (liveness->setup.snapshot != NULL) {
-        liveness->setup.snapshot(liveness->setup.context,
-                                 snapshot.path[0] == '\0' ? NULL : snapshot.path, snapshot.last_ms);
-    }
-}
-
 static void send_all(mxn_liveness *liveness, int kind, const void *body, uint32_t body_bytes)
 {
     for (uint32_t i = 0; i < liveness->other_count; i++) {
@@ -210,11 +196,16 @@ static void obey(mxn_liveness *liveness, const mxn_live_other *from, int kind, c
         }
         break;
     case MXN_LIVE_SNAPSHOT:
+    case MXN_LIVE_SLOW_STEP:
+        if (kind == MXN_LIVE_SLOW_STEP && liveness->is_head &&
+            !mxn__live_lets_through(liveness, body, body_bytes)) {
+            break;
+        }
         if (goes_on) {
             send_all(liveness, kind, body, body_bytes);
         }
         if (liveness->is_head || !goes_on) {
-            take_snapshot(liveness, body, body_bytes);
+            mxn__live_take_snapshot(liveness, kind, body, body_bytes);
         }
         break;
     default:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See snapshot.h. A trigger only sets a request; the background thread writes the snapshot. Two
 // triggered snapshots are at least snapshot_ms apart, so that they do not overlap, and a process
-// takes at most 100 of them. The signal is exempt from the distance, because a person asked.
+// takes at most 100 of them. The signal is exempt from the distance, because a person asked. A slow
+// step of a job of several processes is a matter of all of them: a relay asks them.
 #include "profiler/session/output/snapshot.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/atomic.h"
@@ -36,6 +38,8 @@ static struct {
     uint64_t last_ns;  // monotonic: of the last one that a trigger took
     int signal;  // which one is ours; 0: none
     struct sigaction before;  // its action before ours
+    mxp_slow_step_relay relay;  // null: there are no other processes
+    void *relay_context;
 } snapshots;
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -305,6 +309,48 @@ static bool is_too_soon(const mxp_session *session, uint64_t now_ns)
            (double)(now_ns - snapshots.last_ns) < session->config.snapshot_ms * 1e6;
 }
 
+// A file in a folder that is numbered as files are. Processes that make it are others too, so a
+// name is enough: it is free here, and by its process id nobody else takes it meanwhile.
+static void put_shared_name(const mxp_session *session, mxp_strbuf *path)
+{
+    mxp_strbuf stem = {0};
+    char *ending = mxp__snapshot_name(session, &stem);
+    const destination folder = {NULL, mxp__strbuf_text(&stem), ""};
+    do {
+        next_name(&folder, path);
+    } while (!path->failed && access(mxp__strbuf_text(path), F_OK) == 0);
+    mxp__strbuf_printf(path, "/slow_step%s", ending == NULL ? "" : ending);
+    path->failed = path->failed || stem.failed || ending == NULL;
+    mxp__strfree(ending);
+    mxp__strbuf_fini(&stem);
+}
+
+// Whether all processes of the job have been asked.
+static bool ask_all_locked(const mxp_session *session)
+{
+    mxp_strbuf path = {0};
+    bool asked = false;
+    if (snapshots.relay != NULL) {
+        put_shared_name(session, &path);
+        asked = !path.failed && snapshots.relay(snapshots.relay_context, mxp__strbuf_text(&path),
+                                                session->config.snapshot_ms) == 0;
+        mxp__strbuf_fini(&path);
+    }
+    return asked;
+}
+
+int mxp_session_relay_slow_steps(mxp_session *session, mxp_slow_step_relay relay, void *context)
+{
+    int error = mxp__session_check(session);
+    if (error == MXP_OK) {
+        mxp__lock(&session->lock);
+        snapshots.relay = relay;
+        snapshots.relay_context = context;
+        mxp__unlock(&session->lock);
+    }
+    return error;
+}
+
 void mxp__snapshot_serve_locked(mxp_session *session)
 {
     assert(mxp__lock_is_held(&session->lock));
@@ -317,6 +363,9 @@ void mxp__snapshot_serve_locked(mxp_session *session)
     }
     snapshots.last_ns = now_ns;
     snapshots.triggered++;
+    if (reason == MXP__TRIGGER_STEP && ask_all_locked(session)) {
+        return;
+    }
     if (snapshot_locked(session, NULL, session->config.snapshot_ms) != MXP_OK) {
         fprintf(stderr, "mxprof: a snapshot could not be written: %s\n", mxp_last_error());
     }

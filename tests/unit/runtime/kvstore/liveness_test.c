@@ -70,6 +70,14 @@ static void snapshot(void *context, const char *path, double last_ms)
     (void)!write(STDERR_FILENO, line, (size_t)length);
 }
 
+static void slow_step(void *context, const char *path, double last_ms)
+{
+    char line[256];
+    int length =
+        snprintf(line, sizeof line, "slow step %d: %s %.1f\n", *(int *)context, path, last_ms);
+    (void)!write(STDERR_FILENO, line, (size_t)length);
+}
+
 static mxn_liveness_setup setup_of(int *rank, const drama *scene)
 {
     mxn_liveness_setup setup = {
@@ -81,6 +89,7 @@ static mxn_liveness_setup setup_of(int *rank, const drama *scene)
         .doing = doing,
         .failed = failed,
         .snapshot = snapshot,
+        .slow_step = slow_step,
         .beat_s = 0.05,
         .silence_s = scene->silence_s,
         .grace_s = scene->grace_s > 0 ? scene->grace_s : 0.3,
@@ -470,6 +479,51 @@ static void head_tells_of_stalls_and_all_take_snapshots_and_end(void **state)
     }
 }
 
+// Whoever has waited in a slow step finds it slow. Worker 0 is the head.
+static void all_have_a_slow_step(mxn_liveness *liveness, int rank, const drama *scene)
+{
+    char path[32], too_long[600];
+    (void)scene;
+    snprintf(path, sizeof path, "of%d/slow.mxp", rank);
+    memset(too_long, 'a', sizeof too_long);
+    too_long[sizeof too_long - 1] = '\0';
+    assert_false(mxn__liveness_slow_step(liveness, too_long, 1500));
+    nap_ms(200);
+    assert_true(mxn__liveness_slow_step(liveness, path, 1500));
+    nap_ms(200);
+    if (rank == 2) {
+        assert_true(mxn__liveness_slow_step(liveness, "soon/slow.mxp", 1500));
+    }
+    nap_ms(2000);
+    if (rank == 3) {
+        assert_true(mxn__liveness_slow_step(liveness, "later/slow.mxp", 1500));
+    }
+    nap_ms(500);
+}
+
+static void slow_step_of_all_is_one_in_every_process(void **state)
+{
+    (void)state;
+    process processes[RANKS];
+    char first[64] = "";
+    drama scene = {.act = all_have_a_slow_step, .victim = SAFE};
+    play(&scene, processes);
+    for (int i = 0; i < RANKS; i++) {
+        char line[96];
+        assert_int_equal(processes[i].code, 0);
+        assert_int_equal(count_of(processes[i].said, "slow step "), 2);
+        snprintf(line, sizeof line, "slow step %d: later/slow.mxp 1500.0\n", i);
+        assert_int_equal(count_of(processes[i].said, line), 1);
+        const char *of = strstr(processes[i].said, ": of");
+        assert_non_null(of);
+        snprintf(line, sizeof line, "%.18s", of);
+        if (i == 0) {
+            memcpy(first, line, sizeof first);
+        }
+        assert_string_equal(line, first);  // everybody's is of the same one
+    }
+}
+
 static void who_does_not_come_is_named_at_start(void **state)
 {
     (void)state;
@@ -603,6 +657,7 @@ int main(void)
         cmocka_unit_test(death_is_noticed_though_a_forked_child_lives),
         cmocka_unit_test(nobody_exits_with_0_after_a_death),
         cmocka_unit_test(head_tells_of_stalls_and_all_take_snapshots_and_end),
+        cmocka_unit_test(slow_step_of_all_is_one_in_every_process),
         cmocka_unit_test(who_does_not_come_is_named_at_start),
         cmocka_unit_test(strangers_are_dropped_and_change_nothing),
         cmocka_unit_test(key_lets_in_once),
