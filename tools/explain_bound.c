@@ -115,8 +115,10 @@ static void put_links(const mxp_explain_ranks *ranks, const mxp_screen *screen, 
     put_kept(link, screen, out);
     mxp__strbuf_printf(out, "The ways of %zu of %zu workers are full. Try fewer bytes: ",
                        bounds->full_links, bounds->link_count);
-    mxp__strbuf_puts(out, "gradient compression,\nfloat16; or two levels where workers share a "
-                          "host (MXNET_KVSTORE_LEVELS=2).\n");
+    mxp__strbuf_puts(out, bounds->are_of_hosts
+                              ? "float16. They\ncarry the sums of hosts already.\n"
+                              : "gradient compression,\nfloat16; or two levels where workers share "
+                                "a host (MXNET_KVSTORE_LEVELS=2).\n");
 }
 
 static void put_server(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
@@ -133,8 +135,9 @@ static void put_server(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     mxp__strbuf_puts(out, ").\n");
     put_kept(link, screen, out);
     mxp__strbuf_puts(out,
-                     "Try more servers, or owners in the workers (no servers); or fewer bytes: "
-                     "gradient\ncompression, float16.\n");
+                     "Try more servers, or owners in the workers (no servers); or fewer bytes: ");
+    mxp__strbuf_puts(out,
+                     bounds->are_of_hosts ? "float16.\n" : "gradient\ncompression, float16.\n");
 }
 
 static void put_owners(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
@@ -265,6 +268,7 @@ void mxp__explain_bound_json(const mxp_explain_ranks *ranks, mxp_json *json)
     }
     mxp__json_bool(json, "owner_bound", bounds->bound == MXP__BOUND_OWNERS);
     mxp__json_u64(json, "full_links", bounds->full_links);
+    mxp__json_bool(json, "links_of_hosts", bounds->are_of_hosts);
     if (bounds->server == MXP__BOUND_NOWHERE) {
         mxp__json_null(json, "full_server");
     } else {

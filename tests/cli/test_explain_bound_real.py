@@ -42,7 +42,7 @@ for step in range({STEPS}):
     kv.pull("a", out)
     out.wait_to_read()
     stamps.append([begin, time.monotonic_ns()])
-    assert out.asnumpy()[-1] == 2
+    assert out.asnumpy()[-1] == kv.num_workers
 kv.barrier()
 pathlib.Path(sys.argv[1], "stamps%d.json" % kv.rank).write_text(json.dumps(stamps))
 """
@@ -87,6 +87,27 @@ def test_a_slow_way_is_named_with_the_rate_that_the_program_sees(tmp_path, slow_
             assert seen * 0.98 <= link["bytes_per_s"]["median"] <= 1.25 * seen
             assert link["network_ns"]["median"] <= 1.02 * link["step_ns"]
         if was_let_run(rates, found):
+            assert found["bound"] == "network" and found["full_links"] == 2
+            return
+    pytest.skip(f"others had the machine in all of {JOBS} jobs")
+
+
+@needs_runtime
+def test_with_two_levels_the_ways_of_hosts_sums_are_named(tmp_path, slow_link):
+    """Two hosts of two workers: a sum of each goes to the server, so two ways are full, and what workers of a host send one another
+    is no way, though it is as slow here."""
+    for job in range(JOBS):
+        at = tmp_path / str(job)
+        local_job.run(PROGRAM, at, BYTES, folder=at / "job", workers=4, LD_PRELOAD=slow_link, MXPROF_TEST_LINK=str(LINK),
+                      MXNET_KVSTORE_LEVELS="2", MXNET_KVSTORE_HOSTS="0,0,1,1")
+        found = between(at / "job")
+        assert found["links_of_hosts"] and len(found["links"]) == 4
+        used = [link for link in found["links"] if link["bytes_per_s"]["median"] > 0]
+        assert len({int(link["worker"].split()[1]) // 2 for link in used}) == len(used) == 2
+        for link in used:
+            # By the bytes that a link carries a second, a megabyte there and back.
+            assert link["network_ns"]["median"] >= 0.95 * 2 * BYTES / LINK * 1e9
+        if all(link["bytes_per_s"]["median"] > 0.88 * LINK and abs(link["probe"]["bytes_per_s"] - LINK) < 0.1 * LINK for link in used):
             assert found["bound"] == "network" and found["full_links"] == 2
             return
     pytest.skip(f"others had the machine in all of {JOBS} jobs")

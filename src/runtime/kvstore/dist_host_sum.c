@@ -10,7 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/os.h"
 #include "runtime/kvstore/dist_owner.h"
+#include "runtime/kvstore/dist_record.h"
 
 int mxn__host_define(mxn_dist *dist, mxn_dist_key *key)
 {
@@ -50,6 +52,8 @@ static void begin(mxn_owner_part *part, int kind, uint64_t round)
                                                            : part->values[1 - current],
                                   .out = part->values[current],
                                   .dtype = key->dtype};
+    op->begin_ns = mxp__os_monotonic_ns();
+    mxn__record_operation_begin(op);
     part->forward = key->parts[part->host_index].forward = op;
     if (mxn__worker_queue(dist, op, part->host_index, 1) != MXP_OK) {
         mxn_dist_fail(dist, mxp_last_error());
@@ -108,6 +112,7 @@ void mxn__host_finish(mxn_dist *dist, mxn_dist_op *op)
         mxn__host_free(op);
         return;
     }
+    mxn__record_forward(dist, op);
     if (op->of.kind != MXN_DIST_PUSH && error == NULL) {
         part->has_value = true;
         part->value_round = op->round + (op->of.kind == MXN_DIST_PUSHPULL);

@@ -161,17 +161,31 @@ static void count_operation(mxn_dist_op *op, uint64_t end_ticks, uint64_t waited
     }
 }
 
+static uint64_t sending_ns(const mxn_dist_op *op)
+{
+    return op->sent_ns > op->begin_ns ? op->sent_ns - op->begin_ns : 0;
+}
+
+// The wait is a part of what comes after sending: the parts tile the operation.
+static uint64_t waiting_ns(const mxn_dist_op *op)
+{
+    const uint64_t whole_ns = mxn__record_ns_since(op->begin_ns), sent_ns = sending_ns(op);
+    const uint64_t rest_ns = whole_ns > sent_ns ? whole_ns - sent_ns : 0;
+    return op->wait_ns < rest_ns ? op->wait_ns : rest_ns;
+}
+
+static uint64_t receiving_ns(const mxn_dist_op *op)
+{
+    return op->reply_ns == 0 ? 0 : mxn__record_ns_since(op->reply_ns);
+}
+
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
 {
     if (!mxp_enabled(MXN_RECORD_CLASS) || op->begin_ticks == 0 || op->error != MXP_OK ||
         op->of.kind == MXN_DIST_INIT) {
         return;
     }
-    // The wait is a part of what comes after sending: the parts tile the operation.
-    const uint64_t whole_ns = mxn__record_ns_since(op->begin_ns);
-    const uint64_t sent_ns = op->sent_ns > op->begin_ns ? op->sent_ns - op->begin_ns : 0;
-    const uint64_t rest_ns = whole_ns > sent_ns ? whole_ns - sent_ns : 0;
-    const uint64_t waited_ns = op->wait_ns < rest_ns ? op->wait_ns : rest_ns;
+    const uint64_t sent_ns = sending_ns(op), waited_ns = waiting_ns(op);
     const uint64_t end_ticks = mxp_ticks();
     if (op->of.kind != MXN_DIST_PULL) {
         mxn__sampling_note(&dist->sampling, op->last);
@@ -193,10 +207,34 @@ void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op)
         mxp_u64(name_flow(), op->flights[0].flow),
         mxp_u64(name_bytes_out(), op->out_bytes),
         mxp_u64(name_bytes_in(), op->in_bytes),
-        mxp_u64(name_receive_ns(), op->reply_ns == 0 ? 0 : mxn__record_ns_since(op->reply_ns)),
+        mxp_u64(name_receive_ns(), receiving_ns(op)),
     };
     mxn__record_emit(operation_name(operation_of(op)), op->begin_ticks, end_ticks, args,
                      sizeof args / sizeof *args);
+}
+
+void mxn__record_forward(mxn_dist *dist, const mxn_dist_op *op)
+{
+    static mxp_atomic_u32 caches[MXN_DIST_PUSHPULL + 1];
+    static const char *const texts[MXN_DIST_PUSHPULL + 1] = {[MXN_DIST_PUSH] = "KVStore host push",
+                                                             [MXN_DIST_PULL] = "KVStore host pull",
+                                                             [MXN_DIST_PUSHPULL] =
+                                                                 "KVStore host pushpull"};
+    if (op->error != MXP_OK || !mxn__records(dist)) {
+        return;
+    }
+    const mxp_arg args[] = {
+        mxp_name_arg(name_key(), mxp_string(op->key->name)),
+        mxp_u64(name_round(), op->round),
+        mxp_u64(name_bytes(), op->forwards->bytes),
+        mxp_u64(name_waited_ns(), waiting_ns(op)),
+        mxp_u64(name_send_ns(), sending_ns(op)),
+        mxp_u64(name_bytes_out(), op->out_bytes),
+        mxp_u64(name_bytes_in(), op->in_bytes),
+        mxp_u64(name_receive_ns(), receiving_ns(op)),
+    };
+    mxn__record_emit(mxn__record_async_name(&caches[op->of.kind], texts[op->of.kind]),
+                     op->begin_ticks, mxp_ticks(), args, sizeof args / sizeof *args);
 }
 
 void mxn__record_answer(mxn_dist *dist, mxn_dist_op *op, uint32_t peer, const mxn_wire *reply)

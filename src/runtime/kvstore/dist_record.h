@@ -31,6 +31,8 @@ void mxn__record_probe(const mxn_dist *dist, const mxn_probe_record *of, uint64_
 // ---- workers -----------------------------------------------------------------------------------
 void mxn__record_operation_begin(mxn_dist_op *op);
 void mxn__record_operation(mxn_dist *dist, mxn_dist_op *op);
+// One that hands the sum of a host on (dist_host_sum.c).
+void mxn__record_forward(mxn_dist *dist, const mxn_dist_op *op);
 void mxn__record_barrier_begin(mxn_dist_op *op);
 void mxn__record_barrier(mxn_dist *dist, mxn_dist_op *op);
 void mxn__record_answer(mxn_dist *dist, mxn_dist_op *op, uint32_t peer, const mxn_wire *reply);

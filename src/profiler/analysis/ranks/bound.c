@@ -102,7 +102,8 @@ static double rate_of_all(const mxp_bounds *bounds)
         const mxp_bound_link *link = &bounds->links[i];
         out_bytes += link->out_bytes;
         in_bytes += link->in_bytes;
-        out_ns = link->out_ns + link->waited_ns > out_ns ? link->out_ns + link->waited_ns : out_ns;
+        out_ns = link->out_ns + link->way_waited_ns > out_ns ? link->out_ns + link->way_waited_ns
+                                                             : out_ns;
         in_ns = link->in_ns > in_ns ? link->in_ns : in_ns;
     }
     const double out = out_ns > 0 ? out_bytes / out_ns * 1e9 : 0;
@@ -142,7 +143,7 @@ static mxp_bound_doubt doubt_of(const search *self)
 {
     const mxp_bounds *bounds = self->bounds;
     mxp_bound_doubt doubt = MXP__DOUBT_NO_PROBE;
-    if (self->sums_for_hosts) {
+    if (self->sums_for_hosts && !bounds->are_of_hosts) {
         return MXP__DOUBT_HOSTS;
     }
     for (size_t i = 0; i < bounds->link_count; i++) {
@@ -261,10 +262,14 @@ int mxp__bounds_find(const mxp_rank *ranks, size_t rank_count, const mxp_bound_o
     int error = rank_count > 0 && (bounds->links == NULL || self.series == NULL)
                     ? mxp__fail_memory(memory_for)
                     : mxp__owner_times_make(owners, owner_count, &owner_times);
+    for (size_t i = 0; i < rank_count; i++) {
+        self.sums_for_hosts |= ranks[i].waits->sums_for_host;
+        bounds->are_of_hosts |= ranks[i].waits->forward_count > 0;
+    }
     for (size_t i = 0; error == MXP_OK && i < rank_count; i++) {
         bounds->links[i].probe = ranks[i].waits->probe;
-        self.sums_for_hosts |= ranks[i].waits->sums_for_host;
-        error = mxp__link_steps_read(&ranks[i], &owner_times, &bounds->links[i]);
+        error =
+            mxp__link_steps_read(&ranks[i], &owner_times, bounds->are_of_hosts, &bounds->links[i]);
     }
     if (error == MXP_OK) {
         error = find_owner(&self);

@@ -5,7 +5,9 @@
 // probe has reached, and keep a part of the step: their time is the sending and the way back,
 // without the waits for other workers and without what the owner takes. Owners do where they take
 // longer to add, update and answer than workers wait for one another, and at least half of what
-// communication takes. Nothing is compared that different clocks have measured.
+// communication takes. With two levels what leaves a host are sums, which some of its workers hand
+// on: the ways are theirs, while the time of the rest is each worker's own. Nothing is compared
+// that different clocks have measured.
 #ifndef MXP_RANKS_BOUND_H
 #define MXP_RANKS_BOUND_H
 
@@ -25,7 +27,7 @@ typedef enum mxp_bound_doubt {
     MXP__DOUBT_NO_RATE,  // operations say nothing of bytes that left
     MXP__DOUBT_UNEVEN,  // parts of the probe are far apart
     MXP__DOUBT_SLOW_PROBE,  // it reached less than the messages of the steps
-    MXP__DOUBT_HOSTS  // workers of a host are summed first: what leaves it is not told a worker
+    MXP__DOUBT_HOSTS  // workers of a host are summed first, and what leaves it is not recorded
 } mxp_bound_doubt;
 
 // A value a step: its median, and 95 % bounds of it.
@@ -40,6 +42,7 @@ typedef struct mxp_bound_link {
     mxp_bound_figure network_ns;  // of a step: its messages were under way, and it was blocked
     double busy_ns;  // of a step: operations were under way, without their waits for workers
     double waited_ns, step_ns;  // of a step
+    double way_waited_ns;  // of a step: of what went that way, waits for other workers
     double out_bytes, in_bytes, out_ns, in_ns;  // of a step, by direction
     mxp_rank_probe probe;
     bool is_full;
@@ -60,6 +63,7 @@ typedef struct mxp_bounds {
     size_t link_count;
     int link;  // place of the one that is shown: of those that are full the costliest
     size_t full_links;
+    bool are_of_hosts;  // ways are those of sums of hosts: with two levels nothing else leaves one
     int server;  // place of the owner whose own link is full, where no worker's is
     double server_bytes_per_s;  // what reaches and leaves it
     int owner;  // place of the owner that takes longest, MXP__BOUND_NOWHERE: they do not tell

@@ -42,14 +42,16 @@ typedef struct gathered {
 
 typedef struct step_figures {
     // Of each step.
-    double *rates, *network, *spent, *waited, *lengths, *out_bytes, *in_bytes, *out_ns, *in_ns;
+    double *rates, *network, *spent, *waited, *lengths, *out_bytes, *in_bytes, *out_ns, *in_ns,
+        *way_waited;
     size_t rate_count;
 } step_figures;
 
 typedef struct reading {
     const mxp_rank *rank;
+    const mxp_rank_waits *ways;  // its `waits` are what went to others
     const mxp_id_map *owner_times;
-    gathered out, in, both, whole, waits;  // room for the operations of all steps
+    gathered out, in, both, whole, waits, way_waits;  // room for the operations of all steps
     step_figures of;
 } reading;
 
@@ -85,16 +87,19 @@ static int64_t back_from(const reading *self, const mxp_rank_wait *of)
     return of->end_ns - (int64_t)back_ns;
 }
 
-static void gather(reading *self, const mxp_rank_step *step, double *out_bytes, double *in_bytes)
+static void add_waited(gathered *to, const mxp_rank_wait *of)
 {
-    const mxp_rank_waits *waits = self->rank->waits;
-    const size_t first = mxp__first_wait(waits, step->begin_ns),
-                 end = mxp__first_wait(waits, step->end_ns);
+    add(to, of->end_ns - (int64_t)of->waited_ns, of->end_ns);
+}
+
+static void gather_ways(reading *self, const mxp_rank_step *step, double *out_bytes,
+                        double *in_bytes)
+{
+    const size_t end = mxp__first_wait(self->ways, step->end_ns);
     *out_bytes = *in_bytes = 0;
-    self->out.count = self->in.count = self->both.count = 0;
-    self->whole.count = self->waits.count = 0;
-    for (size_t i = first; i < end; i++) {
-        const mxp_rank_wait *of = &waits->waits[i];
+    self->out.count = self->in.count = self->both.count = self->way_waits.count = 0;
+    for (size_t i = mxp__first_wait(self->ways, step->begin_ns); i < end; i++) {
+        const mxp_rank_wait *of = &self->ways->waits[i];
         const int64_t sent_ns = of->begin_ns + (int64_t)of->send_ns;
         if (of->bytes_out > 0) {
             add(&self->out, of->begin_ns, sent_ns);
@@ -104,10 +109,20 @@ static void gather(reading *self, const mxp_rank_step *step, double *out_bytes, 
             add(&self->in, back_from(self, of), of->end_ns);
             add(&self->both, back_from(self, of), of->end_ns);
         }
-        add(&self->whole, of->begin_ns, of->end_ns);
-        add(&self->waits, of->end_ns - (int64_t)of->waited_ns, of->end_ns);
+        add_waited(&self->way_waits, of);
         *out_bytes += (double)of->bytes_out;
         *in_bytes += (double)of->bytes_in;
+    }
+}
+
+static void gather_operations(reading *self, const mxp_rank_step *step)
+{
+    const mxp_rank_waits *waits = self->rank->waits;
+    const size_t end = mxp__first_wait(waits, step->end_ns);
+    self->whole.count = self->waits.count = 0;
+    for (size_t i = mxp__first_wait(waits, step->begin_ns); i < end; i++) {
+        add(&self->whole, waits->waits[i].begin_ns, waits->waits[i].end_ns);
+        add_waited(&self->waits, &waits->waits[i]);
     }
 }
 
@@ -115,7 +130,9 @@ static void read_step(reading *self, size_t place)
 {
     const mxp_rank_step *step = &self->rank->steps[place];
     step_figures *of = &self->of;
-    gather(self, step, &of->out_bytes[place], &of->in_bytes[place]);
+    gather_ways(self, step, &of->out_bytes[place], &of->in_bytes[place]);
+    gather_operations(self, step);
+    of->way_waited[place] = length_of(&self->way_waits);
     of->out_ns[place] = length_of(&self->out);
     of->in_ns[place] = length_of(&self->in);
     const double bytes = of->out_bytes[place] + of->in_bytes[place];
@@ -143,10 +160,15 @@ static mxp_bound_figure figure_of(double *values, size_t count)
                               values[high > n - 1 ? count - 1 : (size_t)high]};
 }
 
-int mxp__link_steps_read(const mxp_rank *rank, const mxp_id_map *owner_times, mxp_bound_link *link)
+int mxp__link_steps_read(const mxp_rank *rank, const mxp_id_map *owner_times, bool sums_for_hosts,
+                         mxp_bound_link *link)
 {
-    enum { SERIES = 9, GATHERED = 6 };  // `both` holds two of each operation
-    const size_t steps = rank->step_count, waits = rank->waits->wait_count;
+    enum { SERIES = 10, GATHERED = 7 };  // `both` holds two of each operation
+    const mxp_rank_waits *own = rank->waits;
+    const mxp_rank_waits forwards = {.waits = own->forwards, .wait_count = own->forward_count};
+    const size_t steps = rank->step_count;
+    const size_t waits =
+        own->wait_count > own->forward_count ? own->wait_count : own->forward_count;
     double *series = mxp__alloc(SERIES * steps * sizeof *series);
     mxp_rank_time *times = mxp__alloc(GATHERED * waits * sizeof *times);
     int error = MXP_OK;
@@ -154,15 +176,17 @@ int mxp__link_steps_read(const mxp_rank *rank, const mxp_id_map *owner_times, mx
         error = mxp__fail_memory(memory_for);
     } else if (steps > 0 && waits > 0) {
         reading self = {.rank = rank,
+                        .ways = sums_for_hosts ? &forwards : own,
                         .owner_times = owner_times,
                         .out = {.times = times},
                         .in = {.times = times + waits},
                         .both = {.times = times + 2 * waits},
                         .whole = {.times = times + 4 * waits},
                         .waits = {.times = times + 5 * waits},
+                        .way_waits = {.times = times + 6 * waits},
                         .of = {series, series + steps, series + 2 * steps, series + 3 * steps,
                                series + 4 * steps, series + 5 * steps, series + 6 * steps,
-                               series + 7 * steps, series + 8 * steps, 0}};
+                               series + 7 * steps, series + 8 * steps, series + 9 * steps, 0}};
         for (size_t i = 0; i < steps; i++) {
             read_step(&self, i);
         }
@@ -171,6 +195,7 @@ int mxp__link_steps_read(const mxp_rank *rank, const mxp_id_map *owner_times, mx
         link->network_ns = figure_of(self.of.network, steps);
         link->busy_ns = mxp__sample_middle(self.of.spent, steps);
         link->waited_ns = mxp__sample_middle(self.of.waited, steps);
+        link->way_waited_ns = mxp__sample_middle(self.of.way_waited, steps);
         link->step_ns = mxp__sample_middle(self.of.lengths, steps);
         link->out_bytes = mxp__sample_middle(self.of.out_bytes, steps);
         link->in_bytes = mxp__sample_middle(self.of.in_bytes, steps);

@@ -54,6 +54,7 @@ static const char *const argument_texts[ARGUMENTS] = {"waited_ns",
                                                       "elsewhere",
                                                       "peer"};
 static const char round_text[] = "KVStore round", host_round_text[] = "KVStore host round";
+static const char forward_text[] = "KVStore host pu";  // push, pull, pushpull
 static const char probe_text[] = "KVStore probe";
 static const char memory_for[] = "what processes waited for one another";
 
@@ -169,8 +170,7 @@ static uint32_t rank_of(uint64_t value)
     return value < MXP__RANK_UNKNOWN ? (uint32_t)value : MXP__RANK_UNKNOWN;
 }
 
-static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values *found,
-                    const char *name)
+static mxp_rank_wait wait_of(const mxp_event *event, const values *found, const char *name)
 {
     mxp_rank_wait wait = {.begin_ns = event->begin_ns,
                           .end_ns = event->end_ns,
@@ -178,8 +178,8 @@ static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values 
                           .bytes = found->number[BYTES],
                           .key = key_of(found),
                           .round = found->number[ROUND],
-                          .goes_out = strstr(name, "Push") != NULL,
-                          .comes_in = strstr(name, "Pull") != NULL,
+                          .goes_out = strcasestr(name, "push") != NULL,
+                          .comes_in = strcasestr(name, "pull") != NULL,
                           .send_ns = found->number[SEND],
                           .receive_ns = found->number[RECEIVE],
                           .bytes_out = found->number[BYTES_OUT],
@@ -190,6 +190,25 @@ static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values 
     wait.waited_ns = wait.waited_ns > longest ? longest : wait.waited_ns;
     wait.send_ns = wait.send_ns > longest ? longest : wait.send_ns;
     wait.receive_ns = wait.receive_ns > longest ? longest : wait.receive_ns;
+    return wait;
+}
+
+// What is summed for the host goes on: nobody else's wait.
+static int add_forward(mxp_rank_waits *waits, const mxp_event *event, const values *found,
+                       const char *name)
+{
+    if (mxp__grow(&waits->forwards, &waits->forward_capacity, waits->forward_count + 1,
+                  sizeof *waits->forwards) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    waits->forwards[waits->forward_count++] = wait_of(event, found, name);
+    return MXP_OK;
+}
+
+static int add_wait(mxp_rank_waits *waits, const mxp_event *event, const values *found,
+                    const char *name)
+{
+    mxp_rank_wait wait = wait_of(event, found, name);
     int error = found->is_there[ROUND] ? MXP_OK : turn_of(waits, wait.key, &wait.round);
     if (error == MXP_OK && mxp__grow(&waits->waits, &waits->wait_capacity, waits->wait_count + 1,
                                      sizeof wait) != MXP_OK) {
@@ -244,6 +263,9 @@ static int take(const reading *self, const mxp_event *event)
     values found = {.key_text = NULL};
     take_values(self, event, &found);
     const mxp_name_view name = self->source->name(self->source, event->name);
+    if (found.is_there[WAITED] && strncmp(name.text, forward_text, strlen(forward_text)) == 0) {
+        return add_forward(self->waits, event, &found, name.text);
+    }
     if (found.is_there[WAITED] && (found.is_there[WAITED_FOR] || found.is_there[LAST])) {
         return add_wait(self->waits, event, &found, name.text);
     }
@@ -296,6 +318,9 @@ int mxp__rank_waits_read(mxp_source *process, mxp_rank_waits *waits)
     if (waits->wait_count > 0) {
         qsort(waits->waits, waits->wait_count, sizeof *waits->waits, compare);
     }
+    if (waits->forward_count > 0) {
+        qsort(waits->forwards, waits->forward_count, sizeof *waits->forwards, compare);
+    }
     mxp__free(self.is_argument, self.name_count);
     return error;
 }
@@ -303,6 +328,7 @@ int mxp__rank_waits_read(mxp_source *process, mxp_rank_waits *waits)
 void mxp__rank_waits_fini(mxp_rank_waits *waits)
 {
     mxp__free(waits->waits, waits->wait_capacity * sizeof *waits->waits);
+    mxp__free(waits->forwards, waits->forward_capacity * sizeof *waits->forwards);
     mxp__free(waits->rounds, waits->round_capacity * sizeof *waits->rounds);
     mxp__id_map_fini(&waits->names);
     mxp__id_map_fini(&waits->turns);

@@ -58,6 +58,8 @@ typedef struct mxp_rank_waits {
     size_t round_count, round_capacity;
     mxp_rank_probe probe;
     bool sums_for_host;  // it has rounds of its host, which go on to another owner
+    mxp_rank_wait *forwards;  // of these, from there to the owner and back; by their begin
+    size_t forward_count, forward_capacity;
     mxp_id_map names;  // mxp_key_name
     mxp_id_map turns;  // of keys whose operations do not say their round
 } mxp_rank_waits;

@@ -331,6 +331,55 @@ static void nothing_is_guessed(void **state)
     free(job);
 }
 
+// With two levels: worker `from` and those after it hand sums on, over ways that carry `times` the
+// rate of the plan; messages within a host are as long as they would be, and tell nothing.
+static void hand_on(sim_job *job, const plan *of, size_t from, double times,
+                    mxp_rank_wait *forwards)
+{
+    for (size_t w = 0; w < of->workers; w++) {
+        mxp_rank_waits *waits = &job->waits[w];
+        waits->sums_for_host = w >= from;
+        waits->forwards = forwards + w * STEPS * KEYS * 2;
+        waits->forward_count = w >= from ? waits->wait_count : 0;
+        for (size_t i = 0; i < waits->wait_count; i++) {
+            waits->forwards[i] = waits->waits[i];
+            waits->forwards[i].bytes_out = (uint64_t)((double)waits->waits[i].bytes_out * times);
+            waits->forwards[i].bytes_in = (uint64_t)((double)waits->waits[i].bytes_in * times);
+        }
+    }
+    assert_int_equal(mxp__bounds_find(job->ranks, of->workers, job->owners, 1, &job->found),
+                     MXP_OK);
+}
+
+static void with_two_levels_what_leaves_a_host_counts(void **state)
+{
+    (void)state;
+    uint64_t random = 11;
+    sim_job *job = malloc(sizeof *job);
+    mxp_rank_wait *forwards = calloc(WORKERS_MAX * STEPS * KEYS * 2, sizeof *forwards);
+    for (int i = 0; i < RUNS; i++) {
+        plan of = draw_plan(&random, i);
+        of.workers = 4;
+        run_job(job, &of, &random);
+        const double waited_ns = job->found.links[0].waited_ns;
+        mxp__bounds_fini(&job->found);
+        hand_on(job, &of, 2, 1, forwards);
+        assert_int_equal(job->found.bound, MXP__BOUND_NETWORK);
+        assert_true(job->found.are_of_hosts);
+        assert_int_equal(job->found.full_links, 2);
+        assert_true(job->found.link >= 2);
+        assert_int_equal(job->found.links[0].steps, 0);
+        assert_true(job->found.links[0].waited_ns == waited_ns);
+        mxp__bounds_fini(&job->found);
+        hand_on(job, &of, 0, 0.25, forwards);  // what workers of a host tell one another is no way
+        assert_int_equal(job->found.full_links, 0);
+        assert_true(job->found.bound == MXP__BOUND_NEITHER || job->found.server == 0);
+        mxp__bounds_fini(&job->found);
+    }
+    free(forwards);
+    free(job);
+}
+
 // Each worker's way carries a quarter of what it could, and the server's all of them together.
 static void a_server_whose_own_way_is_full_is_named(void **state)
 {
@@ -366,6 +415,7 @@ int main(void)
         cmocka_unit_test(an_owner_that_adds_all_the_time_is_named),
         cmocka_unit_test(nothing_is_guessed),
         cmocka_unit_test(a_server_whose_own_way_is_full_is_named),
+        cmocka_unit_test(with_two_levels_what_leaves_a_host_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
