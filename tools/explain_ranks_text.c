@@ -112,15 +112,16 @@ static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     if (found->costliest != MXP__STRAGGLERS_NONE) {
         const mxp_rank_row *row = &found->rows[found->costliest];
         put_name(ranks->names[found->costliest], out);
-        mxp__strbuf_printf(out, " was last in %zu of %zu steps (of equals one is in up to %zu), ",
-                           row->last_steps, found->steps, found->chance_most);
-        mxp__strbuf_puts(out, "cost ");
+        mxp__strbuf_puts(out, " costs most, ");
         mxp__put_duration(screen, found->cost_ns, out);
-        mxp__strbuf_puts(out, ".\n");
+        mxp__strbuf_printf(out, " a step, and was last in %zu of %zu steps.\n", row->last_steps,
+                           found->steps);
+        mxp__strbuf_printf(out, "Chance alone makes one of equal workers last in up to %zu steps.\n",
+                           found->chance_most);
     }
-    mxp__strbuf_puts(out, "Their spread explains ");
+    mxp__strbuf_puts(out, "Chance alone makes the slowest ");
     mxp__put_duration(screen, found->noise_ns, out);
-    mxp__strbuf_puts(out, " a step.\n");
+    mxp__strbuf_puts(out, " a step slower than the mean.\n");
 }
 
 // Whether the others wait for one that is not among them more than for any that is.
