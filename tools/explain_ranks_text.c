@@ -116,7 +116,8 @@ static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen,
         mxp__put_duration(screen, found->cost_ns, out);
         mxp__strbuf_printf(out, " a step, and was last in %zu of %zu steps.\n", row->last_steps,
                            found->steps);
-        mxp__strbuf_printf(out, "Chance alone makes one of equal workers last in up to %zu steps.\n",
+        mxp__strbuf_printf(out,
+                           "Chance alone makes one of equal workers last in up to %zu steps.\n",
                            found->chance_most);
     }
     mxp__strbuf_puts(out, "Chance alone makes the slowest ");
