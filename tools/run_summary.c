@@ -246,6 +246,12 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
     if ((is_python || result->is_job || is_starter) && !result->is_python_traced) {
         mxp__strbuf_printf(out, "%s--python records Python's functions\n", before);
     }
+    if (is_python) {
+        mxp__strbuf_printf(out,
+                           "%sa script of MXNet must import this project's mxnet: python -m mxprof "
+                           "says which one it does\n",
+                           before);
+    }
     if (facts->uses_gcc_openmp) {
         mxp__strbuf_printf(out,
                            "%sit uses GCC's OpenMP, which tells tools nothing: --openmp=libomp "
@@ -254,8 +260,8 @@ static void put_advice(const mxp_run_result *result, mxp_strbuf *out)
     }
     if (facts->uses_torch || facts->uses_dnnl || facts->uses_tbb || facts->uses_llvm_openmp) {
         mxp__strbuf_printf(out,
-                           "%sit is linked with %s, which sends marks when it is used: is its door "
-                           "closed (--marks, or a variable of yours)?\n",
+                           "%sit is linked with %s, which sends marks when it is used: does "
+                           "--marks, or a variable of yours, turn them off?\n",
                            before,
                            facts->uses_torch  ? "PyTorch"
                            : facts->uses_dnnl ? "oneDNN"
