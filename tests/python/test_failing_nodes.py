@@ -52,3 +52,13 @@ def test_operators_outside_of_networks_name_none():
     with pytest.raises(mx.MXNetError) as told, mx.engine.bulk(10):
         nd.take(nd.ones((3, 2)), nd.array([7]) * 1, mode="raise").wait_to_read()
     assert "Operator take" in str(told.value) and "node" not in str(told.value)
+
+
+def test_a_failed_operator_fails_no_other_that_has_only_its_workspace():
+    data = nd.ones((3, 1, 4))
+    wrong, right = nd.array([[99, 1]]), nd.array([[2, 1]])
+    failed = nd.CTCLoss(data, wrong)
+    others = [nd.CTCLoss(data, right) for _ in range(8)]  # more than a thread has workspaces
+    assert len({item.asscalar() for item in others}) == 1
+    with pytest.raises(mx.MXNetError, match="label 99 of sample 0"):
+        failed.asnumpy()

@@ -117,6 +117,9 @@ void mxn_vars_dedupe(mxn_var **reads, uint32_t *read_count, mxn_var **writes,
 
 // ---- variables --------------------------------------------------------------------------------
 mxn_var *mxn_var_new(void);  // null with the detail set
+// Of a resource, which operations use one after the other and of which each leaves nothing to the
+// next: errors do not travel by it.
+mxn_var *mxn_var_new_resource(void);
 uint32_t mxn_var_id(const mxn_var *var);  // what records call it: 31 bits, never 0
 uint64_t mxn_var_version(const mxn_var *var);  // writes completed so far
 // Writes pushed so far, those in the calling thread's bulk too; counted from anywhere, modulo 2^32.

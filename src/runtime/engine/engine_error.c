@@ -156,8 +156,8 @@ void mxn__error_spread(mxn_error *error, const mxn_operation *op)
 {
     mxp__lock(&lock);
     for (uint32_t i = 0; i < op->count; i++) {
-        if (mxn__use_writes(&op->uses[i])) {
-            mxn_var *var = mxn__use_var(&op->uses[i]);
+        mxn_var *var = mxn__use_var(&op->uses[i]);
+        if (mxn__use_writes(&op->uses[i]) && !var->is_resource) {
             error->references++;
             release_locked(var->error);
             var->error = error;

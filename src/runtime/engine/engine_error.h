@@ -19,7 +19,7 @@ mxn_error *mxn__error_new(int code);
 
 // The error `op` inherits from its variables, with a reference, or null.
 mxn_error *mxn__error_inherited(const mxn_operation *op);
-// Gives it to all variables `op` writes.
+// Gives it to all variables `op` writes, but resources.
 void mxn__error_spread(mxn_error *error, const mxn_operation *op);
 void mxn__error_release(mxn_error *error);  // null is fine
 

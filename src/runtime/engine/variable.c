@@ -45,6 +45,15 @@ mxn_var *mxn_var_new(void)
     return var;
 }
 
+mxn_var *mxn_var_new_resource(void)
+{
+    mxn_var *var = mxn_var_new();
+    if (var != NULL) {
+        var->is_resource = true;
+    }
+    return var;
+}
+
 void mxn__var_free(mxn_thread *self, mxn_var *var)
 {
     assert(var->parked == NULL && "a variable is freed while operations wait for it");

@@ -36,6 +36,7 @@ struct mxn_var {
     mxp_atomic_u64 renewals;  // writes that only started counting again
     uint16_t owner;  // thread whose block it is
     uint8_t block_class;
+    bool is_resource;  // constant; it never has an error
     // By completions.
     _Alignas(64) mxp_atomic_u64 done;
     mxn_operation *parked;  // last of a circle sorted by ticket, null: none

@@ -136,7 +136,7 @@ static int make_generator(uint32_t index)
     if (made == NULL) {
         return mxp__fail_memory("a random generator");
     }
-    made->var = mxn_var_new();
+    made->var = mxn_var_new_resource();
     if (made->var == NULL) {
         mxp__free(made, sizeof *made);
         return MXP_ENOMEM;

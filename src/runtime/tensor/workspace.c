@@ -105,7 +105,7 @@ static int add_workspace(workspace_set *set, mxn_workspace **workspace)
         return mxp__fail_memory("workspace");
     }
     made->context = set->context;
-    made->var = mxn_var_new();
+    made->var = mxn_var_new_resource();
     if (made->var == NULL) {
         mxp__free(made, sizeof *made);
         return MXP_ENOMEM;

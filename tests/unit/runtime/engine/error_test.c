@@ -63,6 +63,32 @@ static void dependents_are_skipped_and_others_are_not(void **state)
     mxn_wait_all();
 }
 
+static void errors_do_not_travel_by_resources(void **state)
+{
+    (void)state;
+    mxn_var *a = mxn_var_new(), *b = mxn_var_new(), *resource = mxn_var_new_resource();
+    uint32_t ran = 0;
+    mxn_var *writes[] = {a, resource};
+    const mxn_work fails = {.function.sync = engine_fail,
+                            .argument = (void *)(uintptr_t) "of a",
+                            .writes = writes,
+                            .write_count = 2};
+    assert_int_equal(mxn_push(&fails), 0);
+    writes[0] = b;
+    const mxn_work runs = {
+        .function.sync = engine_add_one, .argument = &ran, .writes = writes, .write_count = 2};
+    assert_int_equal(mxn_push(&runs), 0);
+    assert_int_equal(mxn_var_wait(b), 0);
+    assert_int_equal(mxn_var_wait(resource), 0);
+    assert_int_equal(ran, 1);
+    fails_with(mxn_var_wait(a), "of a");  // it is still who has failed
+    mxn_var *const vars[] = {a, b, resource};
+    for (int i = 0; i < 3; i++) {
+        mxn_var_delete(vars[i], NULL, NULL, 0);
+    }
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 static void what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes(void **state)
 {
     (void)state;
@@ -220,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waiting_for_the_variable_fails_once),
         cmocka_unit_test(dependents_are_skipped_and_others_are_not),
+        cmocka_unit_test(errors_do_not_travel_by_resources),
         cmocka_unit_test(what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes),
         cmocka_unit_test(wait_all_reports_the_first_and_clears_all),
         cmocka_unit_test(an_error_outlives_its_variables),

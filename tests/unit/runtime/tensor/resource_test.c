@@ -23,13 +23,13 @@ static mxn_storage_counts counts_of(uint32_t device)
     return counts;
 }
 
-// Runs `function` in an operation that writes `var`, and waits for it.
+// Runs `function` in an operation that writes `var`, a resource's, which keeps no error, and waits.
 static int run_on(mxn_var *var, int (*function)(const mxn_run *run, void *argument), void *argument)
 {
     const mxn_work work = {
         .function.sync = function, .argument = argument, .writes = &var, .write_count = 1};
     int error = mxn_push(&work);
-    return error == MXP_OK ? mxn_var_wait(var) : error;
+    return error == MXP_OK ? mxn_wait_all() : error;
 }
 
 // ---- start ------------------------------------------------------------------------------------
