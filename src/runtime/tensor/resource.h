@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators need besides arrays: workspaces, which are memory for the time of one operation,
 // and random numbers. Each resource has a variable of the engine; an operation that uses it lists
-// that among its writes, so operations that share a resource run one after the other. One that fails
-// leaves no error there: what has nothing of it but the resource goes on.
+// that among its writes, so operations that share a resource run one after the other. One that
+// fails leaves no error there: what has nothing of it but the resource goes on.
 //
 // Workspaces belong to the pushing thread (MXNET_CPU_TEMP_COPY of them, 4, given out in turn) and
 // go with it. Random generators are the process's, so a seed reaches every thread. The first
