@@ -158,11 +158,11 @@ class NativeFile:
                 yield self.section("chunk", thread["bytes"], head)
 
     def names_payload(self):
-        payload = struct.pack("=II", 0, len(self.names))
+        payload = bytearray(struct.pack("=II", 0, len(self.names)))
         for category, style, unit, raw in self.names:
             payload += struct.pack("=IBBHI", category, STYLE[style], unit, 0, len(raw)) + raw + b"\0"
             payload += b"\0" * (-len(payload) % 4)
-        return payload
+        return bytes(payload)
 
     def threads_payload(self):
         return b"".join(struct.pack("=IIQQQQII", index, 5000 + index, self.origin + thread["start"],

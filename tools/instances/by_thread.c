@@ -33,6 +33,8 @@ typedef struct thread_row {
     int64_t in_spans_ns;
     uint32_t *open_names;  // of what encloses the instance at hand, by depth
     size_t capacity;
+    const own_time *own;  // of its names, the largest first
+    size_t own_count;
 } thread_row;
 
 typedef struct by_thread {
@@ -44,6 +46,8 @@ typedef struct by_thread {
     thread_row *rows;
     bool *waits;  // by name id
     mxp_id_map own;
+    own_time *sorted;  // `own`, once all is counted
+    size_t sorted_count;
     int64_t begin_ns, end_ns;
 } by_thread;
 
@@ -142,6 +146,8 @@ static void forget(by_thread *self)
         mxp__free(self->rows, self->process->thread_count * sizeof *self->rows);
         mxp__free(self->waits, self->process->name_count * sizeof *self->waits);
     }
+    mxp__free(self->sorted, self->sorted_count * sizeof *self->sorted);
+    self->sorted = NULL;
     mxp__id_map_fini(&self->own);
     self->own = (mxp_id_map){.entry_bytes = sizeof(own_time)};
     self->process = NULL;
@@ -149,73 +155,88 @@ static void forget(by_thread *self)
     self->waits = NULL;
 }
 
-// ---- the largest names of a thread -------------------------------------------------------------
-typedef struct largest {
-    own_time at[NAMES_TOLD];
-    size_t count;
-} largest;
-
+// ---- the names of a thread ---------------------------------------------------------------------
 static uint32_t name_of(const own_time *own)
 {
     return (uint32_t)(own->key - 1);
 }
 
-static bool is_larger(const own_time *a, const own_time *b)
+static uint32_t thread_of(const own_time *own)
 {
-    return a->ns != b->ns ? a->ns > b->ns : a->key < b->key;
+    return (uint32_t)((own->key - 1) >> 32);
 }
 
-static void find_largest(const by_thread *self, uint32_t thread, largest *found)
+static int compare_own(const void *left, const void *right)
 {
-    found->count = 0;
-    for (const own_time *own = NULL; (own = mxp__id_map_next(&self->own, own)) != NULL;) {
-        if ((own->key - 1) >> 32 != thread || own->ns <= 0) {
-            continue;
-        }
-        size_t at = found->count;
-        while (at > 0 && is_larger(own, &found->at[at - 1])) {
-            at--;
-        }
-        if (at == NAMES_TOLD) {
-            continue;
-        }
-        found->count += found->count < NAMES_TOLD;
-        memmove(&found->at[at + 1], &found->at[at], (found->count - 1 - at) * sizeof found->at[0]);
-        found->at[at] = *own;
+    const own_time *a = left, *b = right;
+    if (thread_of(a) != thread_of(b)) {
+        return thread_of(a) < thread_of(b) ? -1 : 1;
     }
+    if (a->ns != b->ns) {
+        return a->ns > b->ns ? -1 : 1;
+    }
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+// All at once, because there may be as many threads as names.
+static int sort_own(by_thread *self)
+{
+    self->sorted_count = self->own.count;
+    self->sorted = mxp__alloc(self->sorted_count * sizeof *self->sorted);
+    if (self->sorted == NULL && self->sorted_count > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    own_time *to = self->sorted;
+    for (const own_time *own = NULL; (own = mxp__id_map_next(&self->own, own)) != NULL;) {
+        *to++ = *own;
+    }
+    if (self->sorted_count > 1) {
+        qsort(self->sorted, self->sorted_count, sizeof *self->sorted, compare_own);
+    }
+    for (size_t i = 0; i < self->sorted_count; i++) {
+        thread_row *row = &self->rows[thread_of(&self->sorted[i])];
+        row->own = row->own_count++ == 0 ? &self->sorted[i] : row->own;
+    }
+    return MXP_OK;
+}
+
+// How many of the first names of a thread took time, `most` at most.
+static size_t count_largest(const thread_row *row, size_t most)
+{
+    size_t count = 0;
+    while (count < row->own_count && count < most && row->own[count].ns > 0) {
+        count++;
+    }
+    return count;
 }
 
 // What of the time in spans a thread waited.
-static int64_t waited(const by_thread *self, uint32_t thread)
+static int64_t waited(const by_thread *self, const thread_row *row)
 {
     int64_t ns = 0;
-    for (const own_time *own = NULL; (own = mxp__id_map_next(&self->own, own)) != NULL;) {
-        uint32_t name = name_of(own);
-        if ((own->key - 1) >> 32 == thread && name < self->process->name_count &&
-            self->waits[name]) {
-            ns += own->ns;
-        }
+    for (size_t i = 0; i < row->own_count; i++) {
+        uint32_t name = name_of(&row->own[i]);
+        ns += name < self->process->name_count && self->waits[name] ? row->own[i].ns : 0;
     }
     return ns;
 }
 
 // ---- printing ----------------------------------------------------------------------------------
 // As many of the largest as fit behind the other columns, one at least.
-static void put_mostly(const by_thread *self, uint32_t thread, mxp_strbuf *out)
+static void put_mostly(const by_thread *self, const thread_row *row, mxp_strbuf *out)
 {
     const mxp_screen *screen = &self->table->wish->screen;
     bool is_narrow = screen->is_bounded && screen->columns > COLUMNS_BEFORE;
     size_t room = is_narrow ? screen->columns - COLUMNS_BEFORE : SIZE_MAX, used = 0;
+    const size_t count = count_largest(row, NAMES_SHOWN);
     mxp_strbuf one = {0};
-    largest found;
-    find_largest(self, thread, &found);
-    for (size_t i = 0; i < found.count && i < NAMES_SHOWN; i++) {
-        mxp_name_view name = self->process->name(self->process, name_of(&found.at[i]));
+    for (size_t i = 0; i < count; i++) {
+        mxp_name_view name = self->process->name(self->process, name_of(&row->own[i]));
         mxp__strbuf_clear(&one);
         mxp__strbuf_puts(&one, i > 0 ? ", " : "");
         mxp__put_label(screen, name.text, name.length, &one);
         mxp__strbuf_putc(&one, ' ');
-        mxp__put_duration(screen, (double)found.at[i].ns, &one);
+        mxp__put_duration(screen, (double)row->own[i].ns, &one);
         used += mxp__label_columns(mxp__strbuf_text(&one), one.length);
         if (i > 0 && used > room) {
             break;
@@ -248,25 +269,24 @@ static void put_text(by_thread *self)
         mxp__put_count((double)row->spans, mxp__text_cell(&text));
         mxp__put_duration(screen, (double)row->in_spans_ns, mxp__text_cell(&text));
         mxp__put_percent(all > 0 ? (double)row->in_spans_ns / all : 0, mxp__text_cell(&text));
-        mxp__put_duration(screen, (double)waited(self, i), mxp__text_cell(&text));
-        put_mostly(self, i, mxp__text_cell(&text));
+        mxp__put_duration(screen, (double)waited(self, row), mxp__text_cell(&text));
+        put_mostly(self, row, mxp__text_cell(&text));
         mxp__text_row(&text, MXP_LOOK_PLAIN);
     }
     mxp__text_table_put(&text, self->table->out);
     mxp__text_table_fini(&text);
 }
 
-static void json_names(const by_thread *self, uint32_t thread, mxp_json *json)
+static void json_names(const by_thread *self, const thread_row *row, mxp_json *json)
 {
-    largest found;
-    find_largest(self, thread, &found);
+    const size_t count = count_largest(row, NAMES_TOLD);
     mxp__json_array(json, "names");
-    for (size_t i = 0; i < found.count; i++) {
-        mxp_name_view name = self->process->name(self->process, name_of(&found.at[i]));
+    for (size_t i = 0; i < count; i++) {
+        mxp_name_view name = self->process->name(self->process, name_of(&row->own[i]));
         mxp__json_row(json, NULL);
         mxp__json_bytes(json, "name", name.text, name.length);
-        mxp__json_u64(json, "count", found.at[i].count);
-        mxp__json_i64(json, "own_ns", found.at[i].ns);
+        mxp__json_u64(json, "count", row->own[i].count);
+        mxp__json_i64(json, "own_ns", row->own[i].ns);
         mxp__json_end(json);
     }
     mxp__json_end(json);
@@ -284,14 +304,15 @@ static void put_json(by_thread *self)
         if (!mxp__filter_takes_id(&self->selected->filter, MXP_FILTER_THREAD, i)) {
             continue;
         }
+        const thread_row *row = &self->rows[i];
         mxp_name_view name = self->process->name(self->process, self->process->threads[i].name);
         mxp__json_row(json, NULL);
         mxp__json_u64(json, "thread", i);
         mxp__json_bytes(json, "name", name.text, name.length);
-        mxp__json_u64(json, "spans", self->rows[i].spans);
-        mxp__json_i64(json, "in_spans_ns", self->rows[i].in_spans_ns);
-        mxp__json_i64(json, "waited_ns", waited(self, i));
-        json_names(self, i, json);
+        mxp__json_u64(json, "spans", row->spans);
+        mxp__json_i64(json, "in_spans_ns", row->in_spans_ns);
+        mxp__json_i64(json, "waited_ns", waited(self, row));
+        json_names(self, row, json);
         mxp__json_end(json);
     }
     mxp__json_end(json);
@@ -302,10 +323,13 @@ static int end(void *context)
 {
     by_thread *self = context;
     bool as_json = self->table->wish->json;
-    mxp__strbuf_puts(self->table->out, self->processes++ > 0 && !as_json ? "\n" : "");
-    (as_json ? put_json : put_text)(self);
+    int error = sort_own(self);
+    if (error == MXP_OK) {
+        mxp__strbuf_puts(self->table->out, self->processes++ > 0 && !as_json ? "\n" : "");
+        (as_json ? put_json : put_text)(self);
+    }
     forget(self);
-    return MXP_OK;
+    return error;
 }
 
 int mxp__put_by_thread(mxp_instance_table *table)

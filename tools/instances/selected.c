@@ -59,14 +59,12 @@ void mxp__selected_fini(mxp_selected *selected)
 // Steps may be chosen that do not follow one another.
 static bool in_steps(const mxp_choice *choice, const mxp_instance *instance)
 {
-    for (size_t i = 0; i < choice->of->count; i++) {
-        const mxp_step_window *step = &choice->of->all[i];
-        if (choice->steps[i] && instance->begin_ns < step->end_ns &&
-            instance->end_ns > step->begin_ns) {
-            return true;
-        }
+    const mxp_steps *steps = choice->of;
+    size_t i = mxp__steps_after(steps, instance->begin_ns);
+    while (i < steps->count && steps->all[i].begin_ns < instance->end_ns && !choice->steps[i]) {
+        i++;
     }
-    return false;
+    return i < steps->count && steps->all[i].begin_ns < instance->end_ns;
 }
 
 bool mxp__selected_in_window(const mxp_selected *selected, const mxp_instance *instance)

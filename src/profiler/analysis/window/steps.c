@@ -126,6 +126,18 @@ size_t mxp__steps_of(const mxp_steps *steps, uint64_t ticks)
     return low == 0 ? SIZE_MAX : low - 1;
 }
 
+size_t mxp__steps_after(const mxp_steps *steps, int64_t ns)
+{
+    size_t low = 0, high = steps->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const bool is_over = steps->all[middle].end_ns <= ns;
+        low = is_over ? middle + 1 : low;
+        high = is_over ? high : middle;
+    }
+    return low;
+}
+
 // The end that a step was given, and the times at its mark: of the step that the thread was in.
 static void assign_ends(finder *find)
 {
@@ -254,12 +266,13 @@ static bool loses_records(uint32_t reason)
 
 static void mark_interval(mxp_steps *steps, int64_t from_ns, int64_t to_ns, bool is_loss)
 {
-    for (size_t i = 0; i < steps->count; i++) {
+    for (size_t i = mxp__steps_after(steps, from_ns - 1); i < steps->count; i++) {
         mxp_step_window *step = &steps->all[i];
-        if (step->mark_ns <= to_ns && step->end_ns >= from_ns) {
-            step->has_loss |= is_loss;
-            step->has_pause |= !is_loss;
+        if (step->mark_ns > to_ns) {
+            break;
         }
+        step->has_loss |= is_loss;
+        step->has_pause |= !is_loss;
     }
 }
 

@@ -91,6 +91,9 @@ static inline size_t mxp__steps_near(const mxp_steps *steps, uint64_t ticks, siz
     return *near;
 }
 
+// Place of the first step whose window ends later than a moment; `count`: there is none.
+size_t mxp__steps_after(const mxp_steps *steps, int64_t ns);
+
 // Names of operators that do no work of a step: deletions and the engine's own waits. By name id;
 // true for those. Free with mxp__free(names, source->name_count). Null without memory or names.
 bool *mxp__idle_operators(const mxp_source *source);
