@@ -223,6 +223,7 @@ static int print_life(showing *self)
     if (error != MXP_OK) {
         return mxp__command_failed(self->command);
     }
+    mxp__life_warn(&life, self->command->name, mxp__strbuf_text(&self->title));
     mxp_life_view view = {.title = mxp__strbuf_text(&self->title),
                           .rows = &self->found.rows,
                           .life = &life,

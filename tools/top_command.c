@@ -154,6 +154,22 @@ static void put_json(topping *self, mxp_strbuf *out)
     mxp__json_end(&json);
 }
 
+// Of the longest one that has too many spans inside.
+static void warn(const topping *self)
+{
+    for (size_t i = 0; i < self->slowest.list.count; i++) {
+        const mxp_instance *at = &self->slowest.list.all[i];
+        if (self->slowest.lives[i].left_out > 0) {
+            mxp_strbuf label = {0};
+            mxp_name_view name = at->source->name(at->source, at->name);
+            mxp__put_label(&self->screen, name.text, name.length, &label);
+            mxp__life_warn(&self->slowest.lives[i], self->command->name, mxp__strbuf_text(&label));
+            mxp__strbuf_fini(&label);
+            break;
+        }
+    }
+}
+
 // ---- the command -------------------------------------------------------------------------------
 static int print(topping *self)
 {
@@ -169,6 +185,7 @@ static int print(topping *self)
         mxp__input_cut_short(self->command, self->input);
     }
     if (code < 0) {
+        warn(self);
         (self->options->json ? put_json : put_text)(self, &self->out);
         code = mxp__output_print(self->command, &self->out);
     }

@@ -4,11 +4,14 @@
 // its top.
 #include "instances/life.h"
 
+#include <inttypes.h>
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/id_map.h"
 #include "text/figure.h"
 #include "text/label.h"
 
@@ -64,38 +67,69 @@ static void heap_pop(open_heap *heap)
 }
 
 // ---- parts and gaps ----------------------------------------------------------------------------
-// There are as many as names in one life; the last ones are asked for again and again.
-static int give(mxp_life *life, const mxp_instance *to, int64_t ns)
+// A life may have as many names as instances, so parts are found by number of source and name.
+typedef struct source_entry {
+    uint64_t key;  // the source's address
+    uint64_t number;  // from 1 on; 0: nothing was recorded
+} source_entry;
+
+typedef struct part_entry {
+    uint64_t key;  // number of the source << 32 | name, + 1
+    size_t place;  // in the life's parts, from 1 on
+} part_entry;
+
+typedef struct making {
+    mxp_life *life;
+    open_heap heap;
+    mxp_id_map sources, parts;
+} making;
+
+static part_entry *entry_of(making *self, const mxp_source *source, uint32_t name)
 {
+    uint64_t number = 0;
+    if (source != NULL) {
+        source_entry *entry = mxp__id_map_add(&self->sources, (uintptr_t)source);
+        if (entry == NULL) {
+            return NULL;
+        }
+        number = entry->number = entry->number != 0 ? entry->number : self->sources.count;
+    }
+    return mxp__id_map_add(&self->parts, (number << 32 | name) + 1);
+}
+
+static int give(making *self, const mxp_instance *to, int64_t ns)
+{
+    mxp_life *life = self->life;
     const mxp_source *source = to != NULL ? to->source : NULL;
     uint32_t name = to != NULL ? to->name : 0;
-    for (size_t i = life->part_count; i-- > 0;) {
-        if (life->parts[i].source == source && life->parts[i].name == name) {
-            life->parts[i].ns += ns;
-            return MXP_OK;
-        }
-    }
-    if (mxp__grow(&life->parts, &life->part_capacity, life->part_count + 1, sizeof *life->parts) !=
-        MXP_OK) {
+    part_entry *entry = entry_of(self, source, name);
+    if (entry == NULL || mxp__grow(&life->parts, &life->part_capacity, life->part_count + 1,
+                                   sizeof *life->parts) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    life->parts[life->part_count++] = (mxp_life_part){source, name, ns};
+    if (entry->place == 0) {
+        life->parts[life->part_count++] = (mxp_life_part){source, name, 0};
+        entry->place = life->part_count;
+    }
+    life->parts[entry->place - 1].ns += ns;
     return MXP_OK;
 }
 
-static int add_gap(mxp_life *life, int64_t begin_ns, int64_t end_ns)
+static int add_gap(making *self, int64_t begin_ns, int64_t end_ns)
 {
+    mxp_life *life = self->life;
     if (mxp__grow(&life->gaps, &life->gap_capacity, life->gap_count + 1, sizeof *life->gaps) !=
         MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
     life->gaps[life->gap_count++] = (mxp_life_gap){begin_ns, end_ns};
-    return give(life, NULL, end_ns - begin_ns);
+    return give(self, NULL, end_ns - begin_ns);
 }
 
 // Gives the time from *now to `until` away.
-static int advance(mxp_life *life, open_heap *heap, int64_t *now, int64_t until)
+static int advance(making *self, int64_t *now, int64_t until)
 {
+    open_heap *heap = &self->heap;
     int error = MXP_OK;
     while (*now < until && error == MXP_OK) {
         while (heap->count > 0 && heap->at[0]->end_ns <= *now) {
@@ -103,7 +137,7 @@ static int advance(mxp_life *life, open_heap *heap, int64_t *now, int64_t until)
         }
         const mxp_instance *top = heap->count > 0 ? heap->at[0] : NULL;
         int64_t end = top != NULL && top->end_ns < until ? top->end_ns : until;
-        error = top != NULL ? give(life, top, end - *now) : add_gap(life, *now, end);
+        error = top != NULL ? give(self, top, end - *now) : add_gap(self, *now, end);
         *now = end;
     }
     return error;
@@ -120,21 +154,28 @@ static int compare(const void *a, const void *b)
 
 int mxp__life_make(const mxp_instances *list, int64_t begin_ns, int64_t end_ns, mxp_life *life)
 {
-    *life = (mxp_life){.begin_ns = begin_ns, .end_ns = end_ns};
-    open_heap heap = {0};
+    *life = (mxp_life){.begin_ns = begin_ns, .end_ns = end_ns, .left_out = list->left_out};
+    if (life->left_out > 0) {
+        return MXP_OK;
+    }
+    making self = {.life = life,
+                   .sources = {.entry_bytes = sizeof(source_entry)},
+                   .parts = {.entry_bytes = sizeof(part_entry)}};
     int64_t now = begin_ns;
     int error = MXP_OK;
     for (size_t i = 0; i < list->count && error == MXP_OK; i++) {
         int64_t begin = list->all[i].begin_ns;
-        error = advance(life, &heap, &now, begin < end_ns ? begin : end_ns);
+        error = advance(&self, &now, begin < end_ns ? begin : end_ns);
         if (error == MXP_OK && begin < end_ns) {
-            error = heap_push(&heap, &list->all[i]);
+            error = heap_push(&self.heap, &list->all[i]);
         }
     }
     if (error == MXP_OK) {
-        error = advance(life, &heap, &now, end_ns);
+        error = advance(&self, &now, end_ns);
     }
-    mxp__free(heap.at, heap.capacity * sizeof *heap.at);
+    mxp__free(self.heap.at, self.heap.capacity * sizeof *self.heap.at);
+    mxp__id_map_fini(&self.sources);
+    mxp__id_map_fini(&self.parts);
     if (life->part_count > 1) {
         qsort(life->parts, life->part_count, sizeof *life->parts, compare);
     }
@@ -146,6 +187,17 @@ void mxp__life_fini(mxp_life *life)
     mxp__free(life->parts, life->part_capacity * sizeof *life->parts);
     mxp__free(life->gaps, life->gap_capacity * sizeof *life->gaps);
     *life = (mxp_life){0};
+}
+
+void mxp__life_warn(const mxp_life *life, const char *command, const char *of)
+{
+    if (life->left_out > 0) {
+        fprintf(stderr,
+                "mxprof %s: warning: %" PRIu64
+                " spans in '%s' are left out, because there is room for %d; so what its time went "
+                "to is not told\n",
+                command, life->left_out, of, MXP__INSTANCES_MOST);
+    }
 }
 
 // ---- text --------------------------------------------------------------------------------------

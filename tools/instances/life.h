@@ -24,6 +24,8 @@ typedef struct mxp_life {
     size_t part_count, part_capacity;
     mxp_life_gap *gaps;  // in which no instance is open
     size_t gap_count, gap_capacity;
+    uint64_t
+        left_out;  // instances for which the list had no room; then there are no parts and gaps
 } mxp_life;
 
 // Of a sorted list, between two times. A moment belongs to the instance that was begun last of
@@ -31,6 +33,9 @@ typedef struct mxp_life {
 // other. MXP_ENOMEM.
 int mxp__life_make(const mxp_instances *list, int64_t begin_ns, int64_t end_ns, mxp_life *life);
 void mxp__life_fini(mxp_life *life);
+
+// A warning on stderr where instances are left out; `of`: what the life is of.
+void mxp__life_warn(const mxp_life *life, const char *command, const char *of);
 
 // "99.1% load from disk, 0.6% parse": the largest parts, as one line that ends in a new line.
 void mxp__life_put_parts(const mxp_life *life, const mxp_screen *screen, mxp_strbuf *out);

@@ -177,8 +177,10 @@ void mxp__life_put(const mxp_life_view *view, const mxp_screen *screen, mxp_strb
     mxp__text_table_put(&table, out);
     mxp__text_table_fini(&table);
     put_rest(screen, left_out, least_ns, out);
-    mxp__strbuf_putc(out, '\n');
-    mxp__life_put_parts(view->life, screen, out);
+    if (view->life->left_out == 0) {
+        mxp__strbuf_putc(out, '\n');
+        mxp__life_put_parts(view->life, screen, out);
+    }
 }
 
 // ---- lists -------------------------------------------------------------------------------------
@@ -259,6 +261,9 @@ void mxp__life_json(const mxp_life_view *view, mxp_strbuf *out)
     mxp__json_text(&json, "of", view->title);
     mxp__json_i64(&json, "begin_ns", life->begin_ns);
     mxp__json_i64(&json, "duration_ns", life->end_ns - life->begin_ns);
+    if (life->left_out > 0) {
+        mxp__json_u64(&json, "left_out", life->left_out);
+    }
     mxp__life_json_parts(&json, life);
     mxp__json_array(&json, "gaps");
     for (size_t i = 0; i < life->gap_count; i++) {

@@ -203,7 +203,7 @@ static int make_lives(mxp_slowest *slowest, mxp_instances *inside)
     for (size_t i = 0; i < slowest->list.count && error == MXP_OK; i++) {
         const mxp_instance *around = &slowest->list.all[i];
         if (around->is_async) {
-            inside[i].count = 0;
+            inside[i].count = inside[i].left_out = 0;
             error = mxp__instances_add(&inside[i], around);
         }
         mxp__instances_sort(&inside[i]);
