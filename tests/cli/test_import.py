@@ -482,6 +482,13 @@ def test_more_threads_and_processes_than_there_is_room_for_are_told(tmp_path):
     assert "events are of threads for which there is no room" in mxprof("info", path).stderr.decode()
 
 
+def test_each_event_without_room_for_its_thread_is_counted(tmp_path):
+    path = write(tmp_path / "a.json", "[" + ",".join(
+        f'{{"ph":"X","name":"n","ts":{10 * i + 2 * k},"dur":1,"pid":{1 + i}}}' for i in range(4100) for k in range(3))
+        + ',{"ph":"X","name":"n","ts":1,"dur":1,"pid":4100}]')
+    assert f"{3 * (4100 - 4095) + 1} events are of threads" in mxprof("info", path).stderr.decode()
+
+
 @LONG
 @pytest.mark.parametrize("event, told", [
     ('{"ph":"X","name":"%d","ts":1,"dur":1}', "names have no room: <names full> stands for them"),

@@ -18,6 +18,7 @@ enum {
 typedef struct row_entry {
     uint64_t key;
     mxp_import_row row;
+    bool is_folded;  // there was no room for it
 } row_entry;
 
 typedef struct label_entry {
@@ -129,13 +130,13 @@ static int new_process(mxp_import_rows *rows, const mxp_json_field *pid, bool at
 }
 
 static int find_process(mxp_import_rows *rows, const mxp_json_field *pid, bool attached,
-                        uint32_t *number)
+                        uint32_t *number, bool *is_folded)
 {
     uint64_t key = process_key(rows, pid);
     const row_entry *found = mxp__id_map_find(&rows->pids, key);
     *number = found != NULL ? found->row.process : MXP__IMPORT_PROCESSES_MAX - 1;
     if (found != NULL || rows->pids.count == MXP__IMPORT_PROCESSES_MAX) {
-        rows->folded += found == NULL;
+        *is_folded = found == NULL;
         return MXP_OK;
     }
     row_entry *entry = mxp__id_map_add(&rows->pids, key);
@@ -154,7 +155,7 @@ static bool has_space(const mxp_import_rows *rows, uint32_t number)
 }
 
 static int make_thread(mxp_import_rows *rows, uint32_t number, const mxp_json_field *tid,
-                       uint64_t key, mxp_import_row *row)
+                       uint64_t key, mxp_import_row *row, bool is_folded)
 {
     mxp_import_process *process = &rows->processes[number];
     row_entry *entry = mxp__id_map_add(&rows->tids, key);
@@ -164,6 +165,7 @@ static int make_thread(mxp_import_rows *rows, uint32_t number, const mxp_json_fi
         return mxp__fail_memory(memory_for);
     }
     entry->row = *row;
+    entry->is_folded = is_folded;
     rows->threads++;
     mxp_import_thread *thread = &process->threads[process->thread_count++];
     *thread = (mxp_import_thread){.rank = number << MXP__RANK_THREAD_BITS | row->thread,
@@ -177,35 +179,38 @@ static int make_thread(mxp_import_rows *rows, uint32_t number, const mxp_json_fi
 }
 
 static int find_thread(mxp_import_rows *rows, const mxp_json_field *pid, const mxp_json_field *tid,
-                       bool attached, uint64_t key, mxp_import_row *row)
+                       bool attached, uint64_t key)
 {
     uint32_t process = 0;
-    int error = find_process(rows, pid, attached, &process);
-    if (error != MXP_OK || has_space(rows, process)) {
-        return error == MXP_OK ? make_thread(rows, process, tid, key, row) : error;
+    bool is_folded = false;
+    int error = find_process(rows, pid, attached, &process, &is_folded);
+    if (error == MXP_OK && has_space(rows, process)) {
+        error = make_thread(rows, process, tid, key, &rows->last, is_folded);
+    } else if (error == MXP_OK) {
+        is_folded = true;
+        rows->last = (mxp_import_row){process, (uint32_t)rows->processes[process].thread_count - 1};
     }
-    rows->folded++;
-    *row = (mxp_import_row){process, (uint32_t)rows->processes[process].thread_count - 1};
-    return MXP_OK;
+    rows->last_is_folded = is_folded;
+    return error;
 }
 
 int mxp__import_row(mxp_import_rows *rows, const mxp_json_field *pid, const mxp_json_field *tid,
                     bool attached, mxp_import_row *row)
 {
     uint64_t key = thread_key(rows, pid, tid);
-    if (key == rows->last_key) {
-        *row = rows->last;
-        return MXP_OK;
-    }
-    const row_entry *entry = mxp__id_map_find(&rows->tids, key);
     int error = MXP_OK;
-    if (entry != NULL) {
-        *row = entry->row;
-    } else {
-        error = find_thread(rows, pid, tid, attached, key, row);
+    if (key != rows->last_key) {
+        const row_entry *entry = mxp__id_map_find(&rows->tids, key);
+        if (entry != NULL) {
+            rows->last = entry->row;
+            rows->last_is_folded = entry->is_folded;
+        } else {
+            error = find_thread(rows, pid, tid, attached, key);
+        }
+        rows->last_key = error == MXP_OK ? key : 0;
     }
-    rows->last = *row;
-    rows->last_key = error == MXP_OK ? key : 0;
+    *row = rows->last;
+    rows->folded += rows->last_is_folded;
     return error;
 }
 

@@ -52,6 +52,7 @@ typedef struct mxp_import_rows {
     bool is_one;  // every event is of one process: what the file calls processes are devices
     uint64_t last_key;  // of the row that was found last
     mxp_import_row last;
+    bool last_is_folded;
 } mxp_import_rows;
 
 void mxp__import_rows_init(mxp_import_rows *rows);
