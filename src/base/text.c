@@ -189,10 +189,10 @@ char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns)
 
 static inline bool is_plain(unsigned char c)
 {
-    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-// How many bytes from the start are ASCII that JSON takes as it is.
+// How many bytes from the start are ASCII that stays as it is.
 static size_t plain_length(const char *text, size_t length)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -200,10 +200,10 @@ static size_t plain_length(const char *text, size_t length)
     for (; i + 8 <= length; i += 8) {
         uint64_t word;
         memcpy(&word, text + i, 8);
-        // The top bit of a byte is set if it is >= 0x80, < 0x20, a quote or a backslash (a borrow
+        // The top bit of a byte is set if it is >= 0x7f, < 0x20, a quote or a backslash (a borrow
         // can set more of them, but only beside one that is rightly set).
         uint64_t special = word | (word - ones * 0x20) | ((word ^ ones * '"') - ones) |
-                           ((word ^ ones * '\\') - ones);
+                           ((word ^ ones * '\\') - ones) | ((word ^ ones * 0x7f) - ones);
         if (special & ones * 0x80) {
             break;
         }
@@ -270,6 +270,12 @@ static void append_escape(mxp_strbuf *buffer, unsigned char c)
     mxp__strbuf_append(buffer, escape, sizeof escape);
 }
 
+// U+0080 to U+009F in two bytes, which a terminal takes as orders.
+static bool is_late_control(const char *text, int sequence)
+{
+    return sequence == 2 && (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
 static void append_escaped(mxp_strbuf *buffer, const char *text, size_t length)
 {
     size_t run = 0;  // begin of what is not yet appended and needs no change
@@ -280,17 +286,18 @@ static void append_escaped(mxp_strbuf *buffer, const char *text, size_t length)
         }
         unsigned char c = (unsigned char)text[i];
         int sequence = c >= 0x80 ? utf8_length(text + i, length - i) : -1;
-        if (sequence > 0) {
+        const bool is_control = is_late_control(text + i, sequence);
+        if (sequence > 0 && !is_control) {
             i += (size_t)sequence;
             continue;
         }
         mxp__strbuf_append(buffer, text + run, i - run);
-        if (c >= 0x80) {
-            mxp__strbuf_append(buffer, replacement, sizeof replacement - 1);
+        if (is_control || c < 0x80) {
+            append_escape(buffer, is_control ? (unsigned char)text[i + 1] : c);
         } else {
-            append_escape(buffer, c);
+            mxp__strbuf_append(buffer, replacement, sizeof replacement - 1);
         }
-        i += (size_t)-sequence;
+        i += sequence > 0 ? (size_t)sequence : (size_t)-sequence;
         run = i;
     }
     mxp__strbuf_append(buffer, text + run, length - run);

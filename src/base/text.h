@@ -27,7 +27,8 @@ typedef struct mxp_us_writer {
 char *mxp__write_us_near(mxp_us_writer *writer, char *at, int64_t ns);
 
 // Appends `text` as a JSON string with its quotes: quotes, backslashes and control characters
-// escaped, invalid UTF-8 replaced by U+FFFD, everything else as it is (never a surrogate escape).
+// (those from U+007F to U+009F, too) escaped, invalid UTF-8 replaced by U+FFFD, everything else as
+// it is (never a surrogate escape).
 void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length);
 // Appends `text` with invalid UTF-8 replaced by U+FFFD.
 void mxp__utf8_string(mxp_strbuf *buffer, const char *text, size_t length);

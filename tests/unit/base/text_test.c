@@ -108,12 +108,14 @@ static const string_case cases[] = {
     CASE("plain", "plain"),
     CASE("a\"b\\c/d", "a\\\"b\\\\c/d"),
     CASE("\b\f\n\r\t", "\\b\\f\\n\\r\\t"),
-    CASE("\0\x01\x1f\x7f", "\\u0000\\u0001\\u001f\x7f"),
+    CASE("\0\x01\x1f\x7f", "\\u0000\\u0001\\u001f\\u007f"),
+    CASE("1234567\x7f 12345678\x7f", "1234567\\u007f 12345678\\u007f"),
     CASE("1234567\"", "1234567\\\""),
     CASE("12345678\n", "12345678\\n"),
     CASE("12345678901234567890\n1234567890", "12345678901234567890\\n1234567890"),
     // Well-formed: smallest and largest of each length, and the borders of the surrogates.
-    CASE("\xc2\x80 \xdf\xbf", "\xc2\x80 \xdf\xbf"),
+    CASE("\xc2\x80 \xc2\x9b \xc2\x9f", "\\u0080 \\u009b \\u009f"),
+    CASE("\xc2\xa0 \xdf\xbf", "\xc2\xa0 \xdf\xbf"),
     CASE("\xe0\xa0\x80 \xef\xbf\xbf", "\xe0\xa0\x80 \xef\xbf\xbf"),
     CASE("\xed\x9f\xbf \xee\x80\x80", "\xed\x9f\xbf \xee\x80\x80"),
     CASE("\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"),
@@ -216,7 +218,11 @@ static void check_random_string(const unsigned char *text, size_t length)
     mxp__strbuf_putc(&expected, '"');
     for (size_t i = 0; i < length;) {
         size_t sequence = reference_sequence(text + i, length - i);
-        if (sequence != 0) {
+        const unsigned char last = sequence == 0 ? 0 : text[i + sequence - 1];
+        if ((sequence == 1 && last == 0x7f) || (sequence == 2 && text[i] == 0xc2 && last < 0xa0)) {
+            mxp__strbuf_printf(&expected, "\\u00%02x", last);
+            i += sequence;
+        } else if (sequence != 0) {
             mxp__strbuf_append(&expected, (const char *)text + i, sequence);
             i += sequence;
         } else {
