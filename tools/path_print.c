@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "instances/thread_labels.h"
 #include "path_view.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -218,10 +219,11 @@ static void put_from_thread(const mxp_path_view *view, const mxp_screen *screen,
     if (source->thread_count < 2 || view->from_thread >= source->thread_count) {
         return;
     }
-    const mxp_name_view name = source->name(source, source->threads[view->from_thread].name);
-    mxp__strbuf_puts(out, ", back from the end of thread \"");
-    mxp__put_label(screen, name.text, name.length, out);
-    mxp__strbuf_putc(out, '"');
+    const bool is_named = source->name(source, source->threads[view->from_thread].name).length > 0;
+    mxp__strbuf_puts(out,
+                     is_named ? ", back from the end of thread \"" : ", back from the end of ");
+    mxp__put_thread(screen, source, view->from_thread, false, out);
+    mxp__strbuf_puts(out, is_named ? "\"" : "");
 }
 
 static void put_head(const mxp_path_view *view, const mxp_steps *steps, const mxp_screen *screen,

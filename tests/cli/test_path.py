@@ -107,6 +107,17 @@ def test_all_time_begins_with_the_span_around_the_first_record(tmp_path):
         ("main", 20 * US), ("read", 20 * US), ("main", 40 * US)]
 
 
+@pytest.mark.parametrize("names, told", [(("", ""), "thread 1"), (("pool", "pool"), 'thread "pool 1"')])
+def test_a_window_of_threads_without_names_of_their_own_says_which_its_path_ends_at(tmp_path, names, told):
+    file = native_file.NativeFile()
+    work = file.name("work", "app", "span")
+    for index, name in enumerate(names):
+        file.span(file.thread(name), work, 10 * US, (50 + index) * US)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    assert f"back from the end of {told} =" in run(path).stdout
+
+
 def test_a_window_without_steps_is_of_one_thread_for_all_commands(tmp_path):
     file = native_file.NativeFile()
     main, worker = file.thread("main"), file.thread("worker")
