@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 
 enum { SEGMENTS_MAX = 64, DYNAMIC_MAX = 512, STRINGS_MAX = 64 << 20, SCRIPTS_MAX = 4 };
+enum { LOADER_MAX = 256 };
 
 // ---- the path ----------------------------------------------------------------------------------
 static bool is_program(const char *path)
@@ -154,6 +155,45 @@ static bool is_of_this_machine(const Elf64_Ehdr *head)
             head->e_ident[EI_DATA] == own.e_ident[EI_DATA] && head->e_machine == own.e_machine);
 }
 
+// The last part of the loader's path; "": there is none, or it cannot be read.
+static void read_loader(int file, const Elf64_Phdr *interpreter, char name[LOADER_MAX])
+{
+    char path[LOADER_MAX] = "";
+    name[0] = '\0';
+    if (interpreter->p_filesz < sizeof path &&
+        read_at(file, path, interpreter->p_filesz, interpreter->p_offset)) {
+        const char *slash = strrchr(path, '/');
+        snprintf(name, LOADER_MAX, "%s", slash != NULL ? slash + 1 : path);
+    }
+}
+
+// This command's own loader, whose C library our libraries are for.
+static void read_own_loader(char name[LOADER_MAX])
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    name[0] = '\0';
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const bool opened = file >= 0 && read_at(file, &head, sizeof head, 0);
+    for (size_t i = 0; opened && i < head.e_phnum && name[0] == '\0'; i++) {
+        if (read_at(file, &segment, sizeof segment, head.e_phoff + i * sizeof segment) &&
+            segment.p_type == PT_INTERP) {
+            read_loader(file, &segment, name);
+        }
+    }
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+static bool has_other_loader(int file, const Elf64_Phdr *interpreter)
+{
+    char name[LOADER_MAX], own[LOADER_MAX];
+    read_loader(file, interpreter, name);
+    read_own_loader(own);
+    return name[0] != '\0' && own[0] != '\0' && strcmp(name, own) != 0;
+}
+
 static void read_elf(int file, const Elf64_Ehdr *head, mxp_program_facts *facts)
 {
     facts->is_elf = true;
@@ -169,6 +209,7 @@ static void read_elf(int file, const Elf64_Ehdr *head, mxp_program_facts *facts)
     for (size_t i = 0; i < count; i++) {
         if (segments[i].p_type == PT_INTERP) {
             facts->is_static = false;
+            facts->has_other_loader = has_other_loader(file, &segments[i]);
         } else if (segments[i].p_type == PT_DYNAMIC) {
             read_dynamic(file, segments, count, &segments[i], facts);
         }

@@ -12,6 +12,7 @@ typedef struct mxp_program_facts {
     bool is_elf;
     bool is_script;  // run by what the other members are about
     bool is_foreign;  // of another word size or processor than this command
+    bool has_other_loader;  // of another C library than this command's
     bool is_static;  // no loader runs for it, so nothing can be preloaded
     bool has_more_rights;  // set-user-id, set-group-id or file capabilities
     bool uses_gcc_openmp, uses_llvm_openmp, uses_torch, uses_dnnl, uses_tbb;  // as it is linked

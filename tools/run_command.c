@@ -103,9 +103,12 @@ static void tell_doors(const char *program, const mxp_program_facts *facts)
         facts->has_more_rights ? "has more rights than who starts it (set-user-id or the like), so "
                                  "nothing of it is recorded"
         : facts->is_foreign ? "is for another processor or word size, so nothing of it is recorded"
-        : facts->is_static  ? "is linked statically, so nothing can be loaded into it: what it "
-                              "records itself is recorded"
-                            : NULL;
+        : facts->has_other_loader
+            ? "is for another C library than mxprof, so nothing is loaded into it: what it records "
+              "itself is recorded"
+        : facts->is_static ? "is linked statically, so nothing can be loaded into it: what it "
+                             "records itself is recorded"
+                           : NULL;
     if (why != NULL) {
         fprintf(stderr, "mxprof: '%s' %s\n", program, why);
     }
@@ -164,20 +167,22 @@ static int failed_start(const mxp_command *command, const char *program, int err
 static void set_environment(const run_options *options, const char *folder,
                             const mxp_program_facts *facts)
 {
+    // A library of another C library would keep the program from its start.
+    const bool loads = !facts->has_other_loader;
     mxp__run_environment(&(mxp_run_settings){
         .folder = folder,
         .ring = options->ring,
         .limit = options->limit,
         .depth = options->depth,
         .min_us = options->min_us,
-        .marks = facts->is_foreign ? 0 : options->marks_bits,
+        .marks = facts->is_foreign || !loads ? 0 : options->marks_bits,
         .names = options->max_names,
         .label = options->label,
         .commit = options->commit,
         .sync = options->sync != 0 ? sync_words[options->sync] : NULL,
-        .openmp = options->openmp != 0 ? options->openmp_path : NULL,
-        .python = options->python != 0 ? python_words[options->python] : NULL,
-        .has_dnnl = options->dnnl != 0,
+        .openmp = options->openmp != 0 && loads ? options->openmp_path : NULL,
+        .python = options->python != 0 && loads ? python_words[options->python] : NULL,
+        .has_dnnl = options->dnnl != 0 && loads,
         .has_memory = options->memory != 0,
         .preloads = options->no_preload == 0,
         .quiet = options->quiet != 0,

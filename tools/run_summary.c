@@ -200,7 +200,7 @@ static bool starts_others(const mxp_run_result *result)
             return true;
         }
     }
-    return result->facts->is_script && !result->facts->is_python;
+    return result->facts->is_script && !result->facts->is_python && !is_called_python(name);
 }
 
 static const char before[] = "mxprof:   ";
@@ -214,7 +214,8 @@ static void put_functions_advice(const mxp_run_result *result, bool is_other, mx
                            "%sits functions call hooks (-finstrument-functions), which --marks or "
                            "--no-preload leaves out\n",
                            before);
-    } else if (facts->is_elf && !facts->is_script && !is_other && !result->is_job) {
+    } else if (facts->is_elf && !facts->is_script && !facts->has_other_loader && !is_other &&
+               !result->is_job) {
         mxp__strbuf_printf(out,
                            "%scompiled with -finstrument-functions, each of its functions is "
                            "a span\n",
