@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,13 @@ static void becomes_a_daemon(void)
     _exit(0);
 }
 
+// Has no memory for the first record, nor for any other.
+static void starves(void)
+{
+    setrlimit(RLIMIT_AS, &(struct rlimit){0, RLIM_INFINITY});
+    spans(10);
+}
+
 // Until it is killed.
 static void counts(const char *file)
 {
@@ -117,6 +125,8 @@ static int does(const char *how, char **arguments)
         thread_with_open_spans();
     } else if (strcmp(how, "daemon") == 0) {
         becomes_a_daemon();
+    } else if (strcmp(how, "starves") == 0) {
+        starves();
     } else if (strcmp(how, "counts") == 0) {
         counts(arguments[2]);
     } else if (strcmp(how, "spans") == 0) {

@@ -225,3 +225,10 @@ def test_a_limit_of_memory_is_the_programs(program, tmp_path):
     """An address space that has room for the program and little else."""
     result = run(tmp_path, "-o", "out", "sh", "-c", 'ulimit -v 60000; exec "$@"', "sh", program, "spans", "100000")
     assert (result.returncode, result.stdout) == (0, "output\n")
+
+
+def test_records_that_found_no_memory_at_all_are_told(program, tmp_path):
+    result = run(tmp_path, "-o", "out", program, "starves")
+    assert (result.returncode, result.stdout) == (0, "output\n")
+    assert "10 records are lost: there was no memory for the first one of a thread" in result.stderr
+    assert "nothing was recorded" in result.stderr

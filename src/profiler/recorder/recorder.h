@@ -92,6 +92,8 @@ void mxp__info_command_set(int told);
 // INFO key `root`: whose profile this process belongs to, if another began it. `mark` stays valid.
 void mxp__info_root_set(const char *mark);
 void mxp__recorder_report(mxp_report *report);
+// Records of threads for which there was no memory at all. Any thread.
+uint64_t mxp__recorder_unregistered(void);
 
 // As mxp_intern, with the category given by id (0: none; the enclosing scope for scopes). By any
 // thread, in a signal handler too.

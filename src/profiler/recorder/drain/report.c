@@ -156,3 +156,9 @@ void mxp__recorder_report(mxp_report *report)
     mxp__report_fill(report);
     mxp__drain_unlock();
 }
+
+uint64_t mxp__recorder_unregistered(void)
+{
+    uint64_t from, to;
+    return mxp__thread_registration_losses(&from, &to);
+}

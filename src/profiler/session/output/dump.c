@@ -371,11 +371,24 @@ int mxp__dump_background_locked(mxp_session *session)
     return error;
 }
 
+// A file that waited for a first record has no place where it could tell losses.
+static int fail_unbegun(void)
+{
+    const uint64_t lost = mxp__recorder_unregistered();
+    return lost == 0 ? MXP_OK
+                     : mxp__fail(MXP_ENOMEM,
+                                 "%" PRIu64
+                                 " records are lost: there was no memory for the first one of a "
+                                 "thread",
+                                 lost);
+}
+
 int mxp__dump_last_locked(mxp_session *session)
 {
     assert(mxp__lock_is_held(&session->lock));
     int error = MXP_OK;
     mxp__files_take_locked(session);
+    const bool is_unbegun = mxp__store_is_due() && !mxp__store_is_open();
     if (!session->exited && session->output) {
         // A forked child only completes the file into which it has recorded.
         bool only_file = session->inherited && mxp__session_has_file();
@@ -388,6 +401,9 @@ int mxp__dump_last_locked(mxp_session *session)
     }
     mxp__files_close_in_turn(session);
     int store_error = mxp__record_file_end_in_turn(session);
+    if (store_error == MXP_OK && is_unbegun) {
+        store_error = fail_unbegun();
+    }
     session->exited = true;
     mxp__files_give_locked(session);
     return error == MXP_OK ? store_error : error;
