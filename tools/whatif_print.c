@@ -233,5 +233,6 @@ void mxp__whatif_json(const mxp_what_if *result, const mxp_steps *steps,
         set_json(result, order[i], count == 1, steps, json);
     }
     mxp__json_end(json);
+    mxp__whatif_slack_json(result, json);
     mxp__json_end(json);
 }

@@ -38,5 +38,8 @@ void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *o
                        const mxp_screen *screen, mxp_strbuf *out);
 void mxp__whatif_json(const mxp_what_if *result, const mxp_steps *steps,
                       const mxp_change_set *const *order, size_t count, mxp_json *json);
+// The member "slack" of that document: by how much operators may end later without a step ending
+// later, by name, scope and phase.
+void mxp__whatif_slack_json(const mxp_what_if *result, mxp_json *json);
 
 #endif

@@ -34,15 +34,17 @@ def wait(file, thread, name, begin, end, ended_by):
                                        (end - begin) | 1 << 48 | 1 << 52, 7))
 
 
-def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, scopes=("", "")):
+def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, scopes=("", ""), beside=None):
     """`releaser`: the id that B says released it; in truth it is A's. B comes `late` behind A, or `early` before
     the end of A, on another worker. Not `related`: B waits for the worker and for nothing else. `loading`: how long
-    the program loads a batch at the begin of each step. `scopes`: of A and of B."""
+    the program loads a batch at the begin of each step. `scopes`: of A and of B. `beside`: C runs on the
+    other worker; "waited": the program waits for it behind B, when it is long over; "free": nothing does."""
     file = native_file.NativeFile()
     main, worker, other = file.thread("main"), file.thread("compute worker"), file.thread("light worker")
     a, b = file.name("A", "operator", "span"), file.name("B", "operator", "span")
     waits, call = file.name("WaitForVar", "operator", "span"), file.name("MXPush", "MXNET_C_API", "span")
     batch = file.name("next batch", "input", "span")
+    c = file.name("C", "operator", "span") if beside else 0
     of_a, of_b = (file.name(scope, 0, "scope") if scope else 0 for scope in scopes)
     for step in range(steps + 1):
         t = 50 * US + step * (LENGTH * US + loading)
@@ -52,7 +54,7 @@ def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, 
         if loading:
             file.span(main, batch, t, t + loading)
         t += loading
-        first = 2 * step + 1
+        first = (3 if beside else 2) * step + 1
         operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,), scope=of_a)
         ready = t + 315 * US + late - early
         if related:
@@ -63,6 +65,10 @@ def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, 
         file.span(main, call, t + 10 * US, t + 15 * US)
         file.span(main, call, t + 20 * US, t + 25 * US)
         wait(file, main, waits, t + 30 * US, t + 518 * US, first + 1)
+        if beside:
+            operator(file, other, c, first + 2, t + 26 * US, t + 50 * US, t + 150 * US, uses=(9,))
+        if beside == "waited":
+            wait(file, main, waits, t + 518 * US, t + 519 * US, first + 2)
     return file
 
 
@@ -104,6 +110,20 @@ def test_predicted_is_what_follows_from_the_program(write, changes, length):
     assert [step["predicted_ns"] for step in found["steps"]] == [length * US] * STEPS
     assert found["gain_low_ns"] <= found["gain_ns"] <= found["gain_high_ns"]
     assert not found["model"] and not found["upper_bound"]
+
+
+@pytest.mark.parametrize("beside, until", [("free", LENGTH), ("waited", 518)])
+def test_slack_is_what_an_operator_may_end_later_without_its_step(write, beside, until):
+    """What nothing waits for may end with its step, what the program waits for when it begins to."""
+    path = write(trace(beside=beside, scopes=("net:one:", "net:two:")))
+    (process,) = json.loads(run(path, "--json").stdout)["processes"]
+    slack = {row.pop("name"): row for row in process["slack"]}
+    none = {"phase": "forward", "runs": STEPS, "without": STEPS, "least_ns": 0, "mean_ns": 0}
+    assert slack["A"] == {"scope": "net:one", **none} and slack["B"] == {"scope": "net:two", **none}
+    assert slack["C"] == {"scope": "", "phase": "forward", "runs": STEPS, "without": 0, "least_ns": (until - 150) * US,
+                          "mean_ns": (until - 150) * US}
+    (one,) = json.loads(run(path, "--json", "--step", "2").stdout)["processes"]
+    assert [row["runs"] for row in one["slack"]] == [1, 1, 1]
 
 
 def test_without_the_wait_the_worker_is_all_that_is_left(write):

@@ -73,6 +73,10 @@ for (const name of ['chromium', 'firefox']) {
       assert.deepEqual([conv[0], conv[1], conv[2], conv[3], conv[4], conv[5]], ['conv1', time(layer.sum_ns / 4), time(layer.forward_ns / 4), time(layer.backward_ns / 4), time(layer.update_ns / 4), percent(layer.sum_ns / head.report.wall_ns)]);
       const operators = await rows(page, 'Operators'), [back] = head.report.operators.filter(row => row.name.startsWith('_back'));
       assert.deepEqual(operators[0].slice(0, 8), [back.name, time(back.total_ns), time(back.self_ns), '4', time(6 * MS), `~${time(back.p50_ns)}`, `~${time(back.p90_ns)}`, `~${time(back.p99_ns)}`]);
+      assert.deepEqual(await page.run(() => {
+        const [titles, ...lines] = mxprofPage.tabs.live.csv(), at = titles.indexOf('Slack (ns)');
+        return lines.map(line => [line[0], line[at]]);
+      }), [['_backward_Convolution', ''], ['Convolution', 2 * MS]]);
       assert.deepEqual((await rows(page, 'Calls'))[0].slice(0, 4), ['MXImperativeInvoke', time(4 * MS), time(4 * MS), '8']);
       const path = await rows(page, 'Path');
       assert.deepEqual(path[0].slice(0, 4), ['run', 'net:conv1/Convolution', time(15 * MS), percent(0.6)]);

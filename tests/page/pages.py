@@ -43,7 +43,8 @@ def documents(kinds, steps):
         {"changes": [{"change": "scope", "of": "net:conv1", "factor": 0.5}], "mean_ns": 20 * MS, "median_ns": 20 * MS, "gain_ns": 5 * MS, "gain_low_ns": 4 * MS,
          "gain_high_ns": 6 * MS, "upper_bound": False, "model": False, "without_roof": 0, "other_operators_share_cores": False},
         {"changes": [{"change": "prefetch"}], "mean_ns": 24 * MS, "median_ns": 24 * MS, "gain_ns": MS, "gain_low_ns": 0, "gain_high_ns": 2 * MS, "upper_bound": True,
-         "model": True, "without_roof": 0, "other_operators_share_cores": False}]}]}
+         "model": True, "without_roof": 0, "other_operators_share_cores": False}],
+        "slack": [{"name": "Convolution", "scope": "net:conv1", "phase": "forward", "runs": 4, "without": 2, "least_ns": 0, "mean_ns": 2 * MS}]}]}
     path = {"processes": [{"pid": 7, "steps": 4, "total_ns": 100 * MS, "contradictions": 0,
                            "bounds_ns": {"work": 44 * MS, "workers": 1, "dependencies": 36 * MS, "program": 8 * MS},
                            "kinds_ns": {"run": 60 * MS, "call": 30 * MS, "input": 10 * MS, "memory": 0, "unknown": 0},

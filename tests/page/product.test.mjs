@@ -20,6 +20,14 @@ async function rows(page, name) {
   return page.run(() => [...document.querySelectorAll('#panel tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)));
 }
 
+async function columnOf(page, tab, title) {
+  await rows(page, tab);
+  return page.run(wanted => {
+    const at = [...document.querySelectorAll('#panel thead th')].findIndex(head => head.textContent === wanted);
+    return [...document.querySelectorAll('#panel tbody tr')].map(row => row.cells[at].textContent);
+  }, title);
+}
+
 for (const name of ['chromium', 'firefox']) {
   test(name, { skip: which(name) ? false : `${name} is not here` }, async t => {
     const report = json('report'), explain = json('explain').processes[0], path = json('path').processes[0], whatif = json('whatif').processes[0];
@@ -39,6 +47,8 @@ for (const name of ['chromium', 'firefox']) {
         assert.deepEqual(shown.map(row => row.slice(1, 5)), wanted.map(row => [time(row.total_ns), time(row.self_ns), count(row.calls), time(row.total_ns / row.calls)]), tab);
         assert.deepEqual(shown.map(row => row[8]), wanted.map(row => time(row.max_ns)), tab);
       }
+      const slack = new Map(whatif.slack.map(row => [`${row.name} ${row.scope}`, row.mean_ns]));
+      assert.deepEqual(await columnOf(page, 'Operators', 'Slack'), [...report.operators].sort((a, b) => b.total_ns - a.total_ns).map(row => time(slack.get(`${row.name} ${row.scope}`))));
     });
     await t.test('path, what-if, explain', async () => {
       const pieces = await rows(page, 'Path'), largest = [...path.rows].sort((a, b) => b.total_ns - a.total_ns);

@@ -16,6 +16,7 @@ import { ranksAdvice } from '../../tools/page/ranks_panel.js';
 import { csvOfAll } from '../../tools/page/table.js';
 import { barsOf, medianOf } from '../../tools/page/strip.js';
 import { drawHeadings, drawScene, tickOf } from '../../tools/page/strokes.js';
+import { slackOf } from '../../tools/page/tables.js';
 import { change, count, csvOf, cutText, fileName, name, size, time, wholeName, xmlText } from '../../tools/page/text.js';
 import { changedKinds } from '../../tools/page/whatif_panel.js';
 import { loadAll, profileOf, random } from './fixture.mjs';
@@ -94,6 +95,13 @@ test('noise is said as explain says it, with the run delay and what is likely wh
   assert.equal(noiseWords({ ...process, run_delay_share: 0, is_busy: false }), '1.00 ms, 4.0 % of a step; run delay 0.0 % of the time');
   assert.equal(noiseWords({ ...process, is_noisy: true, run_delay_share: 0.456, is_busy: true }), '1.00 ms, 4.0 % of a step; the machine was busy, run delay 45.6 % of the time');
   assert.equal(noiseWords({ ...process, is_noisy: true, run_delay_share: 0.012, is_busy: false }), '1.00 ms, 4.0 % of a step; the steps differ much from one another, run delay 1.2 % of the time');
+});
+
+test('slack is the mean of all runs of a name, scope and phase, of all processes', () => {
+  const row = { name: 'A', scope: 'net', phase: 'forward', runs: 1, mean_ns: 30 };
+  const slack = slackOf({ processes: [{ slack: [row, { ...row, phase: 'backward', mean_ns: 7 }] }, { slack: [{ ...row, runs: 3, mean_ns: 10 }] }, {}] });
+  assert.deepEqual([...slack.values()], [15, 7]);
+  assert.equal(slackOf(null).size, 0);
 });
 
 test('the headline has what takes most, exchanges too, and no more than a line', () => {

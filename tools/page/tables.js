@@ -37,8 +37,25 @@ function phaseOf(row) {
 
 const PERCENTILES = ['p50', 'p90', 'p99'];
 
-/** @param {any[]} rows @param {string} what @param {(row: any) => string} token @param {(text: string) => void} search @param {number} wall @returns {Panel} */
-function callTable(rows, what, token, search, wall) {
+/** @param {any} row */
+function slackKey(row) {
+  return [row.name, row.scope, row.phase].join('\n');
+}
+
+/** What operators of a name, scope and phase may end later without a step ending later: the mean of a run, as `mxprof whatif --json`
+ * has it, of several processes together. @param {any} whatif @returns {Map<string, number>} by slackKey */
+export function slackOf(whatif) {
+  const sums = new Map(), means = new Map();
+  for (const row of (whatif?.processes ?? []).flatMap((/** @type {any} */ process) => process.slack ?? [])) {
+    const key = slackKey(row), { runs, ns } = sums.get(key) ?? { runs: 0, ns: 0 };
+    sums.set(key, { runs: runs + row.runs, ns: ns + row.runs * row.mean_ns });
+    means.set(key, (ns + row.runs * row.mean_ns) / (runs + row.runs));
+  }
+  return means;
+}
+
+/** @param {any[]} rows @param {string} what @param {(row: any) => string} token @param {(text: string) => void} search @param {number} wall @param {Map<string, number>} slack @returns {Panel} */
+function callTable(rows, what, token, search, wall, slack) {
   const mark = (/** @type {any} */ row) => (row.exact === false ? '~' : '');
   const hasPath = rows.some(row => row.path_ns > 0);
   return table(what, [
@@ -48,22 +65,24 @@ function callTable(rows, what, token, search, wall) {
     ...PERCENTILES.map((title, i) => ({ ...timeColumn(title, (/** @type {any} */ row) => row[`${title}_ns`] ?? null, i !== 0),
       show: (/** @type {any} */ row) => mark(row) + String(timeColumn(title, (/** @type {any} */ of) => of[`${title}_ns`] ?? null).show?.(row) ?? '') })),
     timeColumn('Max', row => row.max_ns ?? null), ...(hasPath ? [shareColumn('Of the path', (/** @type {any} */ row) => (row.path_ns ? row.path_ns / wall : null))] : []),
+    ...(slack.size ? [timeColumn('Slack', row => slack.get(slackKey(row)) ?? null, true)] : []),
     { title: 'Where', kind: 'text', value: row => dotted([row.scope, phaseOf(row) || (row.category !== 'operator' && row.category)]), minor: true,
       show: row => dotted([row.scope && name(row.scope), phaseOf(row) || (row.category !== 'operator' && name(row.category))]) || '\u2013' },
     barColumn(row => [[token(row), row.total_ns]], largestOf(rows, row => row.total_ns)),
-  ], rows, { text: row => dotted([row.name, row.scope, row.phase, row.category]), pick: row => search(row.name) });
+  ], rows, { text: row => dotted([row.name, row.scope, row.phase, row.category]), pick: row => search(row.name),
+    note: slack.size ? 'Slack: a run may end so much later, on the mean, and no step does.' : '' });
 }
 
 /** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
-export function operatorsPanel({ report }, search) {
+export function operatorsPanel({ report, whatif }, search) {
   const rows = report.operators ?? [];
   if (!rows.length) return { element: empty('No operators were recorded: profiler.set_config(profile_imperative=True, profile_symbolic=True), or profile_all=True.') };
-  return callTable(rows, 'Operators', row => phaseOf(row) || 'other', search, Math.max(1, report.wall_ns || 1));
+  return callTable(rows, 'Operators', row => phaseOf(row) || 'other', search, Math.max(1, report.wall_ns || 1), slackOf(whatif));
 }
 
 /** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
 export function callsPanel({ report }, search) {
   const rows = report.spans ?? [];
   if (!rows.length) return { element: empty('No calls were recorded: profiler.set_config(profile_api=True) records the C API, spans of the program\u2019s own appear here, too.') };
-  return callTable(rows, 'Calls', () => 'call', search, Math.max(1, report.wall_ns || 1));
+  return callTable(rows, 'Calls', () => 'call', search, Math.max(1, report.wall_ns || 1), new Map());
 }

@@ -198,6 +198,9 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
     if (error == MXP_OK) {
         error = add_steps(of, first, end);
     }
+    if (error == MXP_OK) {
+        error = mxp__slack_rows_add(&of->out->slack, &plan, of->chosen);
+    }
     for (size_t i = 0; i < of->out->set_count && error == MXP_OK; i++) {
         error = replay_set(of, &plan, i, first_of);
     }
@@ -384,7 +387,7 @@ static void forecast_fini(forecast *of)
 int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen,
                  uint64_t limit_bytes, mxp_change_set *sets, size_t set_count, mxp_what_if *result)
 {
-    *result = (mxp_what_if){.sets = sets, .set_count = set_count};
+    *result = (mxp_what_if){.process = process, .sets = sets, .set_count = set_count};
     for (size_t i = 0; i < set_count; i++) {
         sets[i] = (mxp_change_set){.changes = sets[i].changes, .count = sets[i].count};
     }
@@ -432,6 +435,7 @@ void mxp__what_if_fini(mxp_what_if *result)
         mxp__free(set->gains_ns, result->gain_capacity * sizeof *set->gains_ns);
         set->gains_ns = NULL;
     }
+    mxp__slack_rows_fini(&result->slack);
     mxp__free(result->places, result->capacity * sizeof *result->places);
     mxp__free(result->lengths_ns, result->length_capacity * sizeof *result->lengths_ns);
     *result = (mxp_what_if){0};

@@ -12,7 +12,7 @@
 #ifndef MXP_ANALYSIS_WHAT_IF_H
 #define MXP_ANALYSIS_WHAT_IF_H
 
-#include "profiler/analysis/replay/replay.h"
+#include "profiler/analysis/replay/slack_rows.h"
 #include "profiler/analysis/roof/ceilings.h"
 
 typedef enum mxp_change_kind {
@@ -55,6 +55,7 @@ typedef struct mxp_change_set {
 } mxp_change_set;
 
 typedef struct mxp_what_if {
+    mxp_source *process;
     size_t *places;  // of the steps that were looked at, in the table of steps
     size_t count, capacity;
     double *lengths_ns;  // as recorded
@@ -62,6 +63,7 @@ typedef struct mxp_what_if {
     size_t left_out;  // chosen ones with losses or pauses in them, or without an end
     uint64_t operators, cut_ops;  // cut: of more variables than a record holds
     double unknown;  // share of the path
+    mxp_slack_rows slack;  // of the operators of these steps, as recorded
     mxp_change_set *sets;
     size_t set_count;
     size_t length_capacity, gain_capacity;
