@@ -171,6 +171,7 @@ typedef struct mxp_report {
     uint64_t memory_bytes;  // held by the recorder now
     double estimated_overhead_ns;  // records * record_cost_ns
     uint64_t unanswered;  // how often a stop or a dump has waited in vain for a thread in a record
+    uint64_t has_file;  // 1: records go into a recording file, which outlives the process; else 0
 } mxp_report;
 
 // Members that the library does not know are 0 afterwards. MXP_EINVAL: size_bytes is not set.

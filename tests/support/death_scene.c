@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <mxprof/error.h>
 #include <mxprof/profiler.h>
 #include <mxprof/record.h>
@@ -329,6 +330,7 @@ void death_take_part(void)
     own.victim = strtok(NULL, " ");
     own.moment = strtok(NULL, " ");
     snprintf(folder, sizeof folder, "%s", strtok(NULL, " "));
+    assert_int_equal(chdir(folder), 0);
     part();
 }
 
@@ -409,6 +411,25 @@ static void check_file(const char *where, const char *name)
     }
 }
 
+// Every record is in a file that outlives its process: nothing has to be written as it ends.
+static void check_nothing_else(const char *where)
+{
+    char pattern[4300];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/*.died.mxp", where);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        fail_msg("%s was written, too", found.gl_pathv[0]);
+    }
+    globfree(&found);
+}
+
+void death_remove(const char *where)
+{
+    char command[4300];
+    snprintf(command, sizeof command, "rm -r '%s'", where);
+    assert_int_equal(system(command), 0);
+}
+
 static const char *const all[DEATH_PROCESSES] = {"worker 0", "worker 1", "server 0"};
 
 // Nobody watched the others yet: whoever is named is the victim, and the head says who did not come
@@ -442,6 +463,7 @@ void death_check(const death_scene *scene, const char *where, const char *said)
         }
         check_file(where, files[i]);
     }
+    check_nothing_else(where);
     // Pulls need no victim: they go on and on, and may be in between.
     if (strcmp(scene->victim, "server") != 0 && strcmp(scene->moment, "pull") != 0) {
         const char *does = strcmp(scene->moment, "barrier") == 0 ? "in barrier" : "of key 'w1'";

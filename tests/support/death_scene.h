@@ -26,8 +26,11 @@ void death_take_part(void);
 void death_set_part(const death_scene *scene, const char *folder);
 
 // Fails the test unless every survivor has said one line of the victim within the time, and every
-// profile can be read. `said`: what all have printed.
+// profile can be read and is the only file of its process. `said`: what all have printed.
 void death_check(const death_scene *scene, const char *folder, const char *said);
+
+// Removes the folder of a scene whose test went well.
+void death_remove(const char *folder);
 
 // The scene {"stall", "worker", "push"}: worker 1 lives and pushes no more. Worker 0 says so after
 // a second, which is the limit of the job, too.

@@ -9,7 +9,6 @@
 #include <mxprof/profiler.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/os/os.h"
@@ -83,14 +82,13 @@ static void slow_step(void *context, const char *path, double last_ms)
 static void write_last_words(void)
 {
     char name[PATH_BYTES], died[PATH_BYTES + 32];
-    if (!mxp_session_is_running(mxp_session_get(), name, sizeof name) || name[0] == '\0') {
+    mxp_session *session = mxp_session_get();
+    mxp_report report = {.size_bytes = sizeof report};
+    if (mxp_session_report(session, &report) != MXP_OK || report.has_file != 0 ||
+        mxp_session_is_running(session, name, sizeof name) != 1 || name[0] == '\0') {
         return;
     }
     char *dot = strrchr(name, '.');
-    bool is_native = dot != NULL && strcmp(dot, ".mxp") == 0;
-    if (is_native && access(name, F_OK) == 0) {
-        return;
-    }
     if (dot != NULL && strchr(dot, '/') == NULL) {
         *dot = '\0';
     }

@@ -23,6 +23,7 @@ int mxp_session_report(mxp_session *session, mxp_report *report)
     mxp_report full = {.size_bytes = sizeof(full)};
     mxp__lock(&session->lock);
     mxp__recorder_report(&full);
+    full.has_file = mxp__session_has_file();
     mxp__unlock(&session->lock);
     // A program built against an older header gets the members it knows, one against a newer
     // header zeros for those that we do not know.

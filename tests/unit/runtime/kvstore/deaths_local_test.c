@@ -93,6 +93,7 @@ static char *play(const death_scene *scene)
     if (strcmp(scene->how, "stall") != 0) {
         death_check(scene, where, said);
     }
+    death_remove(where);
     return said;
 }
 

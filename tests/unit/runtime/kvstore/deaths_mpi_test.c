@@ -68,6 +68,7 @@ static void survivors_name_the_dead_and_nothing_hangs(void **state)
                      scene.moment, code, said);
         }
         death_check(&scene, where, said);
+        death_remove(where);
         free(said);
     }
 }
@@ -82,6 +83,7 @@ static void stall_is_told_and_ends_the_job_after_its_limit(void **state)
     death_set_part(&scene, where);
     assert_int_equal(death_run(start, &scene, &said), 70);
     death_check_stall(said);
+    death_remove(where);
     free(said);
 }
 

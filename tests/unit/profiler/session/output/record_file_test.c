@@ -150,7 +150,7 @@ static void cost_and_program_are_in_the_file_from_its_begin(void **state)
     const char *command = mxp__source_info(source, "command");
     mxp_report report = {.size_bytes = sizeof report};
     assert_int_equal(mxp_session_report(session, &report), 0);
-    assert_true(report.record_cost_ns > 0);
+    assert_true(report.record_cost_ns > 0 && report.has_file == 1);
     double ratio = strtod(cost, NULL) / report.record_cost_ns;
     assert_true(ratio > 0.9 && ratio < 1.1);  // the clock's rate is known better by now
     assert_non_null(strstr(command, "record_file_test"));
