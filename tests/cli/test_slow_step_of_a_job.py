@@ -62,13 +62,14 @@ def test_every_process_keeps_the_time_of_a_slow_step_of_one(tmp_path):
     assert len(kept) == 2, kept  # one for each slow step, although both workers saw it as slow
     by_step = {}
     for folder in kept:
-        assert names(folder) == ["server0_slow_step.mxp", "worker0_slow_step.mxp", "worker1_slow_step.mxp"]
+        assert names(folder) == ["scheduler0_slow_step.mxp", "server0_slow_step.mxp", "worker0_slow_step.mxp", "worker1_slow_step.mxp"]
         slow = [longest_step(folder / f"worker{rank}_slow_step.mxp") for rank in (0, 1)]
         assert slow[0]["number"] == slow[1]["number"]
         assert all(step["length_ns"] >= PAUSE_S * 1e9 for step in slow)
         by_step[slow[0]["number"]] = folder
     assert len(by_step) == 2 and max(by_step) - min(by_step) == LATE - SLOW
     found = mxprof("explain", "--json", by_step[min(by_step)])["between_ranks"]
+    assert [owner["owner"].split(" (")[0] for owner in found["owners"]] == ["server 0"]
     assert {rank["worker"].split()[1] for rank in found["workers"]} == {"0", "1"}
 
 
@@ -76,7 +77,7 @@ def test_who_records_nothing_keeps_nothing(tmp_path):
     kept = train(tmp_path, "one", ms=900)
     assert len(kept) == 2, kept
     for folder in kept:
-        assert names(folder)[0] == "server0_slow_step.mxp" and len(names(folder)) == 2
+        assert names(folder)[:2] == ["scheduler0_slow_step.mxp", "server0_slow_step.mxp"] and len(names(folder)) == 3
 
 
 def test_slow_steps_within_the_distance_are_kept_once(tmp_path):

@@ -50,8 +50,11 @@ static void own_path(char own[PATH_BYTES], const char *path)
     const mxn_dist *dist = mxp_atomic_load_acquire(&node.dist);
     const char *slash = strrchr(path, '/');
     int folder = slash == NULL ? 0 : (int)(slash - path + 1);
-    bool works = dist != NULL && (mxn_dist_roles(dist) & MXN_ROLE_WORKER) != 0;
-    snprintf(own, PATH_BYTES, "%.*s%s%u_%s", folder, path, works ? "worker" : "server",
+    const int roles = dist == NULL ? 0 : (int)mxn_dist_roles(dist);
+    const char *role = (roles & MXN_ROLE_WORKER) != 0  ? "worker"
+                       : (roles & MXN_ROLE_OWNER) != 0 ? "server"
+                                                       : "scheduler";
+    snprintf(own, PATH_BYTES, "%.*s%s%u_%s", folder, path, role,
              dist == NULL ? 0 : mxn_dist_rank(dist), path + folder);
 }
 
