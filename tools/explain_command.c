@@ -130,16 +130,21 @@ static int take_choice(const explain_options *options, mxp_source *process, mxp_
     return mxp__explain_view_add(view, process, steps, choice, options->window.limit_bytes);
 }
 
-// -1, or the exit code after an error line.
+// -1, or the exit code after an error line. A server of a job has no steps: of it all time is taken
+// where steps are asked for, unless it must have some.
 static int take_process(const mxp_command *self, const explain_options *options,
-                        mxp_source *process, mxp_explain_view *view)
+                        mxp_source *process, bool must_have_steps, mxp_explain_view *view)
 {
+    const mxp_selection all = {0}, *wanted = &options->window.selection;
     mxp_steps steps;
     mxp_choice choice;
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    int code = mxp__selection_window(self, &options->window.selection, &steps, &choice);
+    if (steps.count == 0 && wanted->step != NULL && !must_have_steps) {
+        wanted = &all;
+    }
+    int code = mxp__selection_window(self, wanted, &steps, &choice);
     if (code >= 0) {
         mxp__steps_fini(&steps);
         return code;
@@ -175,10 +180,20 @@ static int end_view(mxp_explain_view *view, const mxp_one_clock *clocks, uint64_
     return error == MXP_OK && view->ranks == NULL ? mxp__explain_view_pair(view) : error;
 }
 
+static bool any_is_marked(const mxp_explain_view *view)
+{
+    bool any = false;
+    for (size_t i = 0; i < view->count; i++) {
+        any |= view->all[i].is_marked;
+    }
+    return any;
+}
+
 static int take_processes(const mxp_command *self, const explain_options *options, mxp_input *input,
                           mxp_explain_view *view)
 {
     mxp_source *process;
+    const bool is_one = input->source->process_count == 0;
     if (begin_view(view, input->source) != MXP_OK) {
         return mxp__command_failed(self);
     }
@@ -188,7 +203,11 @@ static int take_processes(const mxp_command *self, const explain_options *option
         if (process == NULL) {
             break;
         }
-        code = take_process(self, options, process, view);
+        code = take_process(self, options, process, is_one, view);
+    }
+    if (code < 0 && options->window.selection.step != NULL && !any_is_marked(view)) {
+        process = mxp__source_process(input->source, 0);
+        code = take_process(self, options, process, true, view);  // which says what is missing
     }
     const int error =
         code < 0 ? end_view(view, input->clocks, options->window.limit_bytes) : MXP_OK;
@@ -221,15 +240,6 @@ int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish,
         error = take_choice(&options, process, &steps, &choice, view);
     }
     return error == MXP_OK ? end_view(view, clocks, options.window.limit_bytes) : error;
-}
-
-static bool any_is_marked(const mxp_explain_view *view)
-{
-    bool any = false;
-    for (size_t i = 0; i < view->count; i++) {
-        any |= view->all[i].is_marked;
-    }
-    return any;
 }
 
 static int print_view(const mxp_command *self, const explain_options *options,

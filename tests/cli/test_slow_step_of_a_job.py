@@ -71,6 +71,11 @@ def test_every_process_keeps_the_time_of_a_slow_step_of_one(tmp_path):
     found = mxprof("explain", "--json", by_step[min(by_step)])["between_ranks"]
     assert [owner["owner"].split(" (")[0] for owner in found["owners"]] == ["server 0"]
     assert {rank["worker"].split()[1] for rank in found["workers"]} == {"0", "1"}
+    # Of that step alone, which the server, as it has none, does not stand in the way of.
+    alone = mxprof("explain", "--json", "--step", "slowest", by_step[min(by_step)])["between_ranks"]
+    assert alone["steps"] == 1 and all(rank["step_ns"] >= PAUSE_S * 1e9 for rank in alone["workers"])
+    waited = {rank["worker"].split()[1]: rank["waited_ns"] for rank in alone["workers"]}
+    assert waited["0"] > 0.9 * (PAUSE_S * 1e9) and waited["1"] < 0.1 * waited["0"]
 
 
 def test_who_records_nothing_keeps_nothing(tmp_path):
