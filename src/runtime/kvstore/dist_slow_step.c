@@ -12,11 +12,11 @@
 #include "base/atomic.h"
 #include "base/os/quiet_thread.h"
 
-// But for is_writing all of it is the liveness's thread's, then of who waits for the end.
+// The liveness's thread sets all of it. Who takes has_thread back joins the thread: after a death
+// the liveness goes on while the store is closed.
 static struct {
     pthread_t thread;
-    bool has_thread;
-    mxp_atomic_bool is_writing;
+    mxp_atomic_bool has_thread, is_writing;
     char path[1024];
     double last_ms;
 } slow_step;
@@ -62,9 +62,8 @@ static void *write_snapshot(void *unused)
 
 void mxn__slow_steps_wait(void)
 {
-    if (slow_step.has_thread) {
+    if (mxp_atomic_exchange_acquire(&slow_step.has_thread, false)) {
         pthread_join(slow_step.thread, NULL);
-        slow_step.has_thread = false;
     }
 }
 
@@ -82,7 +81,7 @@ void mxn__slow_step_keep(const char *path, double last_ms)
     slow_step.last_ms = last_ms;
     mxp_atomic_store(&slow_step.is_writing, true);
     int error = mxp__os_start_thread(&slow_step.thread, write_snapshot, NULL);
-    slow_step.has_thread = error == 0;
+    mxp_atomic_store_release(&slow_step.has_thread, error == 0);  // pairs with the exchange
     if (error != 0) {
         mxp_atomic_store(&slow_step.is_writing, false);
         fprintf(stderr, "mxnet: no snapshot '%s': no thread to write it: %s\n", path,
