@@ -7,7 +7,8 @@
 // Fork. The forking thread ends the workers, waits until nothing is pending, holding the push lock
 // so that nothing new comes, and takes the other locks. Parent and child start again with their
 // first call. A fork from inside an operation cannot do that: the engine of the child refuses
-// everything (such children call exec).
+// everything (such children call exec). A fork beside the first start, of another thread, comes
+// before the handlers: its child begins anew.
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -34,6 +35,9 @@ static mxp_lock lock = MXP__LOCK_INIT;
 static bool is_child;  // of a fork
 // This thread is between the handlers of its fork: another may be in one of its own.
 static __thread bool prepared __attribute__((tls_model("initial-exec")));
+// This thread forks, and there were no such handlers when it began.
+static __thread bool is_early __attribute__((tls_model("initial-exec")));
+static mxp_atomic_bool has_handlers;
 static const char *closed;  // why the engine does not start any more, null: it does
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -78,6 +82,7 @@ static void prepare_process(void)
     engine->needs_fence = !mxp__os_barrier_all_threads();
     mxn__machine_note();
     pthread_atfork(fork_prepare, fork_parent, fork_child);
+    mxp_atomic_store_release(&has_handlers, true);
 }
 
 static void tell(const mxn_engine_settings *settings)
@@ -311,10 +316,9 @@ static void fork_parent(void)
     }
 }
 
-static void fork_child(void)
+static void reset_child(void)
 {
     mxn_engine *engine = &mxn__engine;
-    is_child = true;
     mxp_atomic_set(&engine->started, 0);
     mxp_atomic_set(&engine->queued, 0);
     engine->pushed = 0;
@@ -324,6 +328,15 @@ static void fork_child(void)
     mxn__threads_fork_child(prepared);
     mxn__worker_pools_fork_child(prepared);
     mxn__spin_reset(&engine->push_lock);
+}
+
+static void fork_child(void)
+{
+    if (is_early) {
+        return;
+    }
+    is_child = true;
+    reset_child();
     if (prepared) {
         mxp__unlock(&lock);
     } else {
@@ -332,6 +345,31 @@ static void fork_child(void)
                  "engine: call exec, or fork from another thread";
     }
     prepared = false;
+}
+
+// Before the first start there is nothing to wait for.
+static void fork_prepare_early(void)
+{
+    is_early = !mxp_atomic_load_acquire(&has_handlers);
+}
+
+static void fork_parent_early(void)
+{
+    is_early = false;
+}
+
+// Registered first, so it comes before fork_child. Whoever was starting is not here.
+static void fork_child_early(void)
+{
+    if (is_early) {
+        reset_child();
+        mxp__lock_reset(&lock);
+    }
+}
+
+__attribute__((constructor)) static void begin_process(void)
+{
+    pthread_atfork(fork_prepare_early, fork_parent_early, fork_child_early);
 }
 
 // ---- counts -----------------------------------------------------------------------------------
