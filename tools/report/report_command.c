@@ -87,8 +87,39 @@ static int place_of(const mxp_command *self, const char *option, const char *wor
     return -1;
 }
 
+// MXNet's table has all names of all time; an option that would choose some of it is refused, or
+// its sums would be taken for those of a part. Null: there is none.
+static const char *not_of_mxnet(const report_options *chosen)
+{
+    const mxp_selection *selection = &chosen->wish.selection;
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {
+        {"--step", selection->step != NULL},      {"--from", selection->from != NULL},
+        {"--until", selection->until != NULL},    {"--name", selection->names.count > 0},
+        {"--scope", selection->scopes.count > 0}, {"--thread", selection->threads.count > 0},
+        {"--phase", selection->phases.count > 0}, {"--top", selection->top != NULL},
+        {"--tree", chosen->wish.tree != 0},       {"--depth", chosen->depth != NULL},
+        {"--min", chosen->least != NULL},         {"--unit", chosen->wish.screen.unit != 0},
+        {"--memory", chosen->memory != NULL}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (options[i].is_given) {
+            return options[i].name;
+        }
+    }
+    return NULL;
+}
+
 static int mxnet_words(const mxp_command *self, report_options *chosen)
 {
+    const char *other = not_of_mxnet(chosen);
+    if (other != NULL) {
+        return mxp__usage_error(self,
+                                "%s does not belong to --layout mxnet, whose table is of "
+                                "everything; without that layout it does what it says",
+                                other);
+    }
     static const char *const sorts[] = {
         [MXP_SORT_TOTAL] = "total", [MXP_SORT_AVG] = "avg",     [MXP_SORT_MIN] = "min",
         [MXP_SORT_MAX] = "max",     [MXP_SORT_COUNT] = "count", NULL};
@@ -158,6 +189,13 @@ static int own_words(const mxp_command *self, report_options *chosen)
     }
     if (wish->tree && wish->by != MXP_BY_NOTHING) {
         return mxp__usage_error(self, "--tree and --by are two ways to show it; give one of them");
+    }
+    if (wish->csv && (wish->tree || wish->by != MXP_BY_NOTHING)) {
+        return mxp__usage_error(self, "--csv has the rows of operators and spans, and not those of "
+                                      "--by and --tree, which --json has");
+    }
+    if (chosen->least != NULL && !wish->tree) {
+        return mxp__usage_error(self, "--min belongs to --tree");
     }
     if (chosen->least != NULL && !parse_share(chosen->least, &wish->least)) {
         return mxp__usage_error(self, "--min takes a share such as 1%%, not '%s'", chosen->least);

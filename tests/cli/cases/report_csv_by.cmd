@@ -1,0 +1,1 @@
+mxprof report --csv --by step sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --csv --tree sample.mxp

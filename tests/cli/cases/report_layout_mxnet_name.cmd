@@ -1,0 +1,1 @@
+mxprof report --layout mxnet --name work sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --layout mxnet --step 2 sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --min 5% sample.mxp
