@@ -125,6 +125,12 @@ def test_percentiles_beyond_what_memory_keeps_are_marked(tmp_path):
     (("--histogram", "read", "--percentiles", "50,x"), 2, "not '50,x'"),
     (("--histogram", "read", "--percentiles", "101"), 2, "not '101'"),
     (("--histogram",), 2, "needs a value"),
+    (("--by", "thread", "--name", "read"), 2, "--name does not belong to --by thread"),
+    (("--by", "thread", "--top", "1"), 2, "--top does not belong to --by thread"),
+    (("--by", "thread", "--percentiles", "50"), 2, "--percentiles does not belong to --by thread"),
+    (("--by", "arg:request", "--idle", "read"), 2, "--idle does not belong to --by arg:request"),
+    (("--histogram", "read", "--name", "work"), 2, "--name does not belong to --histogram"),
+    (("--histogram", "read", "--sum", "share"), 2, "--sum does not belong to --histogram"),
     (("--by", "thread", "--thread", "nobody"), 2, "the nearest: 'worker 0'"),
 ])
 def test_wrong_calls_say_what_would_be_right(trace, call, code, words):

@@ -82,6 +82,29 @@ static int print(const mxp_command *command, const char *file, mxp_instance_wish
     return code;
 }
 
+// An option that the table would take in silence, or null.
+static const char *not_of_table(const mxp_instance_wish *wish, const char *percentiles)
+{
+    const mxp_selection *selection = &wish->selection;
+    const bool is_histogram = wish->histogram != NULL, is_arg = wish->arg != NULL;
+    const struct {
+        const char *name;
+        bool is_refused;
+    } options[] = {{"--top", selection->top != NULL && !is_arg},
+                   {"--sum", wish->sum != NULL && !is_arg},
+                   {"--idle", wish->idle.count > 0 && !wish->by_thread},
+                   {"--percentiles", percentiles != NULL && wish->by_thread},
+                   {"--name", selection->names.count > 0 && (wish->by_thread || is_histogram)},
+                   {"--scope", selection->scopes.count > 0 && wish->by_thread},
+                   {"--phase", selection->phases.count > 0 && wish->by_thread}};
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (options[i].is_refused) {
+            return options[i].name;
+        }
+    }
+    return NULL;
+}
+
 static int check(const mxp_command *command, mxp_instance_wish *wish, const char *by,
                  const char *percentiles)
 {
@@ -96,13 +119,19 @@ static int check(const mxp_command *command, mxp_instance_wish *wish, const char
     if (wish->arg != NULL && wish->arg[0] == '\0') {
         return mxp__usage_error(command, "--by arg: needs a key, such as --by arg:request");
     }
+    const char *other = not_of_table(wish, percentiles);
+    if (other != NULL) {
+        return mxp__usage_error(command, "%s does not belong to %s%s", other,
+                                wish->histogram != NULL ? "--histogram" : "--by ",
+                                wish->histogram != NULL ? "" : by);
+    }
     if (!mxp__percentiles_parse(percentiles, &wish->percentiles)) {
         return mxp__usage_error(command,
                                 "--percentiles takes numbers above 0 up to 100, such as "
                                 "50,99,99.9, at most %d, not '%s'",
                                 MXP__PERCENTILES_MOST, percentiles);
     }
-    if (wish->histogram != NULL && wish->selection.names.count == 0) {
+    if (wish->histogram != NULL) {
         wish->selection.names = (mxp_option_list){.words = {wish->histogram}, .count = 1};
     }
     return mxp__selection_check(command, &wish->selection);
