@@ -15,6 +15,8 @@ enum { LAYERS = 5, LAYER_DEPTH = 2 };
 // ---- bounds ------------------------------------------------------------------------------------
 void mxp__path_view_bound(mxp_path_view *view, const mxp_facts *facts)
 {
+    view->rows = facts->rows;
+    view->has_lent_rows = true;
     for (size_t i = 0; i < facts->count; i++) {
         view->work_ns += facts->at[i].run_ns;
         view->dependent_ns += facts->at[i].dependent_ns;

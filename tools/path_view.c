@@ -27,18 +27,19 @@ static int64_t length_of(const mxp_path_piece *piece)
     return piece->to_ns - piece->from_ns;
 }
 
+static bool is_among_longest(const mxp_path_view *view, const mxp_path_piece *piece)
+{
+    return view->longest_count < MXP_PATH_LONGEST ||
+           length_of(piece) > length_of(&view->longest[MXP_PATH_LONGEST - 1].piece);
+}
+
 static void keep_longest(mxp_path_view *view, const mxp_path_long *kept)
 {
     size_t at = view->longest_count;
     while (at > 0 && length_of(&view->longest[at - 1].piece) < length_of(&kept->piece)) {
         at--;
     }
-    if (at == MXP_PATH_LONGEST) {
-        return;
-    }
-    if (view->longest_count < MXP_PATH_LONGEST) {
-        view->longest_count++;
-    }
+    view->longest_count += view->longest_count < MXP_PATH_LONGEST;
     memmove(&view->longest[at + 1], &view->longest[at],
             (view->longest_count - at - 1) * sizeof *view->longest);
     view->longest[at] = *kept;
@@ -54,26 +55,46 @@ static int keep_piece(mxp_path_view *view, const mxp_path_long *kept)
     return MXP_OK;
 }
 
-static int add_path(mxp_path_view *view, const mxp_graph *graph, size_t step, const mxp_path *path)
+static int keep_pieces(mxp_path_view *view, const mxp_graph *graph, size_t step,
+                       const mxp_path *path)
 {
-    int error = mxp__path_rows_add(&view->rows, graph, step, path);
+    int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < path->count; i++) {
-        const mxp_path_long kept = long_of(graph, &path->pieces[i], step);
-        keep_longest(view, &kept);
-        if (view->keeps_pieces) {
-            error = keep_piece(view, &kept);
+        const bool is_long = is_among_longest(view, &path->pieces[i]);
+        if (!is_long && !view->keeps_pieces) {
+            continue;
         }
+        const mxp_path_long kept = long_of(graph, &path->pieces[i], step);
+        if (is_long) {
+            keep_longest(view, &kept);
+        }
+        error = view->keeps_pieces ? keep_piece(view, &kept) : MXP_OK;
     }
     view->has_waits |= graph->has_waits;
     return error;
+}
+
+static int add_path(mxp_path_view *view, const mxp_graph *graph, size_t step, const mxp_path *path)
+{
+    const int error = mxp__path_rows_add(&view->rows, graph, step, path);
+    return error == MXP_OK ? keep_pieces(view, graph, step, path) : error;
 }
 
 static int add_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
                     const mxp_path *path)
 {
     mxp_path_view *view = context;
-    view->program_ns += (double)mxp__step_program_ns(graph, steps, step);
+    (void)steps;
     return add_path(view, graph, step, path);
+}
+
+// The rows are those of the facts.
+static int take_step(void *context, const mxp_graph *graph, const mxp_steps *steps, size_t step,
+                     const mxp_path *path)
+{
+    mxp_path_view *view = context;
+    view->program_ns += (double)mxp__step_program_ns(graph, steps, step);
+    return keep_pieces(view, graph, step, path);
 }
 
 static int walk_time(mxp_path_view *view, uint64_t limit_bytes)
@@ -126,7 +147,7 @@ int mxp__path_view_begin(mxp_source *process, const mxp_choice *choice, bool kee
 
 mxp_path_listener mxp__path_view_listener(mxp_path_view *view)
 {
-    return (mxp_path_listener){.each = add_step, .context = view};
+    return (mxp_path_listener){.each = take_step, .context = view};
 }
 
 // With the bounds of steps, which come from the same walk.
@@ -138,6 +159,8 @@ static int walk_bounded(mxp_path_view *view, uint64_t limit_bytes)
                                       &listener, &facts);
     if (error == MXP_OK) {
         mxp__path_view_bound(view, &facts);
+        facts.rows = (mxp_path_rows){0};  // the view's now
+        view->has_lent_rows = false;
         mxp__facts_fini(&facts);
     }
     return error;
@@ -174,7 +197,9 @@ int mxp__path_view_pieces(mxp_source *process, const mxp_choice *choice, uint64_
 
 void mxp__path_view_fini(mxp_path_view *view)
 {
-    mxp__path_rows_fini(&view->rows);
+    if (!view->has_lent_rows) {
+        mxp__path_rows_fini(&view->rows);
+    }
     mxp__scope_tree_fini(&view->scopes);
     if (view->process != NULL) {
         mxp__free(view->node_of, view->process->name_count * sizeof *view->node_of);

@@ -25,6 +25,7 @@ typedef struct mxp_path_view {
     mxp_source *process;
     const mxp_choice *choice;
     mxp_path_rows rows;
+    bool has_lent_rows;  // they are the facts', which outlive the view
     mxp_scope_tree scopes;
     uint32_t *node_of;  // scopes of the process
     mxp_path_long longest[MXP_PATH_LONGEST];  // the longest first
@@ -50,7 +51,8 @@ int mxp__path_view_make(mxp_source *process, const mxp_choice *choice, uint64_t 
 int mxp__path_view_pieces(mxp_source *process, const mxp_choice *choice, uint64_t limit_bytes,
                           mxp_path_view *view);
 // The same where others walk the chosen steps: they tell the listener of each path, and have the
-// facts for the bounds. The view stays where it is until then.
+// facts for bounds and rows, which the view reads as long as it is there. The view stays where it
+// is until then.
 int mxp__path_view_begin(mxp_source *process, const mxp_choice *choice, bool keeps_pieces,
                          mxp_path_view *view);
 mxp_path_listener mxp__path_view_listener(mxp_path_view *view);
