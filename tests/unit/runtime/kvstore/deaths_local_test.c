@@ -4,6 +4,7 @@
 #include "cmocka_all.h"
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,16 @@ static void start(void *context)
         for (int i = 0; i < STARTED; i++) {
             if (processes[i] == ended) {
                 printf("ended with %d: %s\n", code, roles[i]);
+                processes[i] = WIFSTOPPED(status) ? ended : 0;
             }
+        }
+    }
+    // Our end would wake who is stopped (SIGHUP and SIGCONT, as nobody is left to), perhaps for
+    // long enough to tell of those who have given it up.
+    for (int i = 0; i < STARTED; i++) {
+        if (processes[i] != 0) {
+            kill(processes[i], SIGKILL);
+            waitpid(processes[i], NULL, 0);
         }
     }
     fflush(stdout);
