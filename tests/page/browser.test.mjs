@@ -585,12 +585,20 @@ for (const name of ['chromium', 'firefox']) {
     });
 
     await t.test('a page that is cut within its script shows its text; the policy keeps the rest of the script from running', async () => {
-      const own = await browser.open(), all = readFileSync(file('small')), from = all.indexOf('<script>'), to = all.indexOf('</script>'), odd = join(PAGES, `script-${name}.html`);
-      for (const at of [0.1, 0.5, 0.9].map(share => Math.floor(from + (to - from) * share))) {
+      const own = await browser.open(), all = readFileSync(file('small')), from = all.indexOf('<script type="text/plain"'), to = all.indexOf('</script>', all.indexOf('<script>')), odd = join(PAGES, `script-${name}.html`);
+      for (const at of [0.1, 0.5, 0.99].map(share => Math.floor(from + (to - from) * share))) {
         writeFileSync(odd, all.subarray(0, at));
         await own.page.goto(`file://${odd}`, { waitUntil: 'load' });
         await own.rest(150);
         assert.ok(await own.run(() => !globalThis.mxprofPage && !document.getElementById('plain').hidden && /net:conv1/.test(document.getElementById('plain').textContent)), `cut at ${at}`);
+      }
+      for (const at of [0.1, 0.5, 0.9].map(share => Math.floor(from + 50 + (to - from) * 0.9 * share))) {
+        const changed = Buffer.from(all);
+        changed[at] = changed[at] === 65 ? 66 : 65;
+        writeFileSync(odd, changed);
+        await own.page.goto(`file://${odd}`, { waitUntil: 'load' });
+        await own.until(() => !document.getElementById('trouble').hidden);
+        assert.ok(await own.run(() => !globalThis.mxprofPage && !document.getElementById('plain').hidden && /its script is damaged/.test(document.getElementById('trouble').textContent)), `changed at ${at}`);
       }
       await own.page.close(); // else another tab has the focus
       assert.deepEqual(besidesPolicy(own), [[], [], []]);

@@ -227,7 +227,8 @@ def page(head, sections, plain=None):
     lines = [f'<script type="application/vnd.mxprof" id="x-{name}">{text}</script>\n' for name, text in coded.items()]
     lines.append(f'<script type="application/vnd.mxprof" id="x-end">{len(coded)} {sum(map(len, coded.values()))}</script>\n')
     style, script = (ASSETS / "page.css").read_text(), join()
-    words = {"@STYLE_HASH@": digest(style), "@SCRIPT_HASH@": digest(script), "@STYLE@": style, "@SCRIPT@": script,
+    start, code = (ASSETS / "start.js").read_text(), base64.b64encode(gzip.compress(script.encode(), 6, mtime=0)).decode()
+    words = {"@STYLE_HASH@": digest(style), "@SCRIPT_HASH@": digest(script), "@START_HASH@": digest(start), "@STYLE@": style, "@START@": start, "@CODE@": code,
              "@TITLE@": escaped(head["title"]) + " \u00b7 mxprof", "@PLAIN@": escaped(head["plain"] if plain is None else plain), "@SECTIONS@": "".join(lines)}
     out = (ASSETS / "page.html").read_text()
     return re.sub("|".join(words), lambda found: words[found.group()], out).encode("utf-8", "replace")

@@ -12,7 +12,7 @@ import { resolve } from 'node:path';
 import { browserOf, which } from './browsers.mjs';
 
 const page = resolve(process.argv[2]), ROUNDS = 3;
-const bare = `${page}.bare.html`, whole = readFileSync(page), from = whole.indexOf('<script>'), to = whole.indexOf('</script>', from);
+const bare = `${page}.bare.html`, whole = readFileSync(page), from = whole.indexOf('<script>'), to = whole.indexOf('</script>', from); // what unpacks the page's script
 writeFileSync(bare, Buffer.concat([whole.subarray(0, from), Buffer.from('<!--'), whole.subarray(from + 4, to).map(b => (b === 0x2d || b === 0x3e ? 0x20 : b)), Buffer.from('-->'), whole.subarray(to + 9)]));
 
 /** In the page: frames while panning by a twentieth at zooms from the whole to a millionth. */

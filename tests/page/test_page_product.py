@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of `mxprof view` in real browsers: their numbers are those that the other commands print of the same trace."""
+import base64
+import gzip
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -36,12 +39,18 @@ def test_numbers_are_those_of_the_commands(product, browser, monkeypatch):
     assert "not ok" not in said
 
 
+def test_style_and_script_are_within_what_the_page_allows_them(product):
+    page = (product / "page.html").read_text()
+    parts = [re.search(f"{begin}([^<]*)</", page)[1] for begin in ("<style>", 'id="code">', "<script>")]
+    assert all(parts) and sum(map(len, parts)) <= 150_000
+
+
 def test_joined_script_is_the_program_of_the_modules(product, tmp_path):
     """What the build leaves out of the script are comments and blanks: printed anew, both are one text."""
     if page_tools.missing() or not (page_tools.MODULES / "node_modules/typescript").is_dir():
         pytest.skip("not here: node, typescript (make browser)")
     page = (product / "page.html").read_text()
-    (tmp_path / "joined.js").write_text(page[page.index("<script>") + 8:page.index("</script>")])
+    (tmp_path / "joined.js").write_bytes(gzip.decompress(base64.b64decode(re.search('id="code">([^<]*)</script>', page)[1])))
     (tmp_path / "modules.js").write_text(page_writer.join())
     printed = subprocess.run([page_tools.NODE, "-e", """
         const ts = require(process.argv[1] + '/node_modules/typescript'), fs = require('fs');

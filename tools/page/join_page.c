@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "compression/gzip.h"
 #include "page/base64.h"
 #include "page/sha256.h"
 #include "page/squeeze.h"
@@ -19,6 +20,7 @@ enum { NAME_MAX_BYTES = 64, READ_BYTES = 65536 };
 typedef struct joined {
     const char *folder;
     mxp_strbuf script, style;
+    mxp_strbuf code, start;  // the script packed, as base64; what unpacks it
     mxp_strbuf names;  // " NAME " of all declared at a module's top, with the module behind
     const char *module;
     bool in_import;  // of several lines
@@ -171,6 +173,40 @@ static int add_modules(joined *all)
     return error;
 }
 
+// ---- what unpacks the script -------------------------------------------------------------------
+static int read_start(joined *all)
+{
+    static const char name[] = "start.js";
+    mxp_strbuf text = {0};
+    mxp_squeeze state = {0};
+    int error = read_file(all->folder, name, &text);
+    error = error == MXP_OK ? check_ascii(name, &text) : error;
+    const char *line = mxp__strbuf_text(&text);
+    while (error == MXP_OK && *line != '\0') {
+        const size_t length = strcspn(line, "\n");
+        mxp__page_squeeze(&state, line, length, &all->start);
+        line += length + (line[length] == '\n');
+    }
+    if (error == MXP_OK && strstr(mxp__strbuf_text(&text), "</script") != NULL) {
+        error = mxp__fail(MXP_EINVAL, "%s: </script would end the page's script", name);
+    }
+    mxp__strbuf_fini(&text);
+    return error;
+}
+
+// A command that cannot pack writes no pages either: their sections are packed, too.
+static int pack_script(joined *all)
+{
+    mxp_strbuf packed = {0};
+    const int error =
+        mxp__gzip_pack(mxp__strbuf_text(&all->script), all->script.length, 9, &packed);
+    if (error == MXP_OK) {
+        mxp__base64_put(packed.data, packed.length, &all->code);
+    }
+    mxp__strbuf_fini(&packed);
+    return error == MXP_ENOTSUP ? MXP_OK : error;
+}
+
 // ---- the template ------------------------------------------------------------------------------
 static void put_hash(const mxp_strbuf *text, mxp_strbuf *out)
 {
@@ -187,6 +223,12 @@ static bool put_word(const joined *all, const char *word, mxp_strbuf *out)
         mxp__strbuf_append(out, mxp__strbuf_text(&all->style), all->style.length);
     } else if (begins(word, "@SCRIPT@")) {
         mxp__strbuf_append(out, mxp__strbuf_text(&all->script), all->script.length);
+    } else if (begins(word, "@CODE@")) {
+        mxp__strbuf_append(out, mxp__strbuf_text(&all->code), all->code.length);
+    } else if (begins(word, "@START@")) {
+        mxp__strbuf_append(out, mxp__strbuf_text(&all->start), all->start.length);
+    } else if (begins(word, "@START_HASH@")) {
+        put_hash(&all->start, out);
     } else if (begins(word, "@STYLE_HASH@")) {
         put_hash(&all->style, out);
     } else if (begins(word, "@SCRIPT_HASH@")) {
@@ -249,8 +291,11 @@ int mxp__page_join(const char *folder, mxp_page_text *text)
     *text = (mxp_page_text){0};
     int error = read_style(&all);
     error = error == MXP_OK ? add_modules(&all) : error;
+    error = error == MXP_OK ? pack_script(&all) : error;
+    error = error == MXP_OK ? read_start(&all) : error;
     error = error == MXP_OK ? read_file(folder, "page.html", &page) : error;
-    error = error == MXP_OK && (all.script.failed || all.names.failed || all.style.failed)
+    error = error == MXP_OK && (all.script.failed || all.names.failed || all.style.failed ||
+                                all.code.failed || all.start.failed)
                 ? mxp__fail_memory("the page's text")
                 : error;
     error = error == MXP_OK ? check_ascii("page.html", &page) : error;
@@ -259,6 +304,8 @@ int mxp__page_join(const char *folder, mxp_page_text *text)
     mxp__strbuf_fini(&all.names);
     mxp__strbuf_fini(&all.style);
     mxp__strbuf_fini(&all.script);
+    mxp__strbuf_fini(&all.code);
+    mxp__strbuf_fini(&all.start);
     return error;
 }
 

@@ -70,7 +70,7 @@ function callTable(rows, what, token, search, wall, slack) {
       show: row => dotted([row.scope && name(row.scope), phaseOf(row) || (row.category !== 'operator' && name(row.category))]) || '\u2013' },
     barColumn(row => [[token(row), row.total_ns]], largestOf(rows, row => row.total_ns)),
   ], rows, { text: row => dotted([row.name, row.scope, row.phase, row.category]), pick: row => search(row.name),
-    note: slack.size ? 'Slack: a run may end so much later, on the mean, and no step does.' : '' });
+    note: slack.size ? 'Slack, a column of wide pages and of the CSV: a run may end so much later, on the mean, and no step does.' : '' });
 }
 
 /** @param {Head} head @param {(text: string) => void} search @returns {Panel} */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cmocka_all.h"
+#include "compression/gzip.h"
 #include "page/base64.h"
 #include "page/join_page.h"
 #include "page/sha256.h"
@@ -76,9 +77,11 @@ static int make_folder(void **state)
     mkdir("assets", 0700);
     put_file("page.css", "a{}");
     put_file("page.html", "<t>@TITLE@</t>@STYLE_HASH@ @SCRIPT_HASH@<s>@STYLE@</s><j>@SCRIPT@</j>"
+                          "<u>@START@@START_HASH@</u><c>@CODE@</c>"
                           "a@b <p>@PLAIN@</p>@SECTIONS@<end>");
     put_file("modules.txt", "one.js\ntwo.js\n");
     put_file("one.js", "export const one = 1;\nexport function f() {\n  const two = 2;\n}\n");
+    put_file("start.js", "// unpacks\n(async () => {\n})();\n");
     put_file("two.js", "import {\n  one, f,\n} from './one.js';\nimport { g } from './g.js';\n"
                        "const two = one;\n");
     return 0;
@@ -94,9 +97,10 @@ static void modules_become_one_script_and_pieces_stand_around_the_data(void **st
     (void)state;
     static const char script[] = "'use strict';(() => {\nconst one=1;\nfunction f(){\n"
                                  "const two=2;\n}\nconst two=one;\n})();\n";
+    static const char start[] = "(async()=>{\n})();\n";
     mxp_page_text text;
     uint8_t digest[MXP_SHA256_BYTES];
-    mxp_strbuf expected = {0};
+    mxp_strbuf expected = {0}, packed = {0};
     assert_int_equal(join(&text), MXP_OK);
     assert_string_equal(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_TITLE]), "<t>");
     mxp__strbuf_puts(&expected, "</t>sha256-");
@@ -105,7 +109,14 @@ static void modules_become_one_script_and_pieces_stand_around_the_data(void **st
     mxp__strbuf_puts(&expected, " sha256-");
     mxp__sha256(script, sizeof script - 1, digest);
     mxp__base64_put(digest, sizeof digest, &expected);
-    mxp__strbuf_printf(&expected, "<s>a{}</s><j>%s</j>a@b <p>", script);
+    mxp__strbuf_printf(&expected, "<s>a{}</s><j>%s</j><u>%ssha256-", script, start);
+    mxp__sha256(start, sizeof start - 1, digest);
+    mxp__base64_put(digest, sizeof digest, &expected);
+    mxp__strbuf_puts(&expected, "</u><c>");
+    assert_int_equal(mxp__gzip_pack(script, sizeof script - 1, 9, &packed), MXP_OK);
+    mxp__base64_put(packed.data, packed.length, &expected);
+    mxp__strbuf_puts(&expected, "</c>a@b <p>");
+    mxp__strbuf_fini(&packed);
     assert_string_equal(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_PLAIN]),
                         mxp__strbuf_text(&expected));
     assert_string_equal(mxp__strbuf_text(&text.pieces[MXP_PAGE_BEFORE_DATA]), "</p>");
@@ -189,6 +200,8 @@ static void what_a_page_must_not_have_is_refused_with_its_place(void **state)
         {"two.js", "// fine\n// caf\xc3\xa9\n", "two.js:2: a byte that is not ASCII"},
         {"two.js", "export default 3;\n", "two.js: export stands before a declaration only"},
         {"two.js", "const t = '</script>';\n", "two.js: </script would end"},
+        {"start.js", "// caf\xc3\xa9\n", "start.js:1: a byte that is not ASCII"},
+        {"start.js", "f('</script>');\n", "start.js: </script would end"},
         {"page.html", "@TITLE@ @SECTIONS@ @PLAIN@", "page.html has no @SECTIONS@"},
         {"page.html", "@PLAIN@ @SECTIONS@", "page.html has no @TITLE@"},
         {"page.css", "\xc3\xa9", "page.css:1: a byte that is not ASCII"},
