@@ -38,6 +38,38 @@ def test_a_prepared_network_names_the_node(flags, training):
     assert values(call, 2) == right
 
 
+@pytest.mark.parametrize("flags", [{}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+@pytest.mark.parametrize("training", [False, True])
+def test_a_failed_call_that_nobody_has_waited_for_fails_no_other(flags, training):
+    net, rows = Lookup(), nd.ones((3, 2))
+    net.hybridize(**flags)
+
+    def call(index):
+        with mx.autograd.record(training):
+            return net(nd.array([index]), rows)
+
+    right = [call(1).asnumpy().tolist() for _ in range(2)][1]
+    failed = [call(7), call(8)]
+    others = [call(1) for _ in range(6)]  # more than a network has memories
+    assert [other.asnumpy().tolist() for other in others] == [right] * 6
+    for array, index in zip(failed, (7, 8)):
+        with pytest.raises(mx.MXNetError, match=f"index {index} at place 0"):
+            array.asnumpy()
+    assert call(1).asnumpy().tolist() == right
+    nd.waitall()
+
+
+def test_a_failed_forward_of_an_executor_fails_no_other():
+    x, rows = mx.sym.var("x"), mx.sym.var("rows")
+    found = mx.sym.exp(mx.sym.take(rows, x * 1, mode="raise"))
+    executor = found.bind(mx.cpu(), {"x": nd.array([1]), "rows": nd.ones((3, 2))})
+    right = executor.forward()[0].asnumpy().tolist()
+    failed = executor.forward(x=nd.array([7]))[0]
+    assert executor.forward(x=nd.array([1]))[0].asnumpy().tolist() == right
+    with pytest.raises(mx.MXNetError, match="index 7 at place 0"):
+        failed.asnumpy()
+
+
 def test_an_executor_names_the_node():
     x, rows = mx.sym.var("x"), mx.sym.var("rows")
     found = mx.sym.take(rows, mx.sym.relu(x) * 1, mode="raise", name="lookup")

@@ -98,6 +98,9 @@ typedef struct mxn_work {
     uint32_t shape;  // string id of shapes and types, 0 none
     float flops, bytes;  // estimates, 0 unknown
     uint64_t push_ticks;  // 0, or a stamp the caller has read anyway (its API call's begin)
+    // Bit i, of the first 64: nothing of what writes[i] held before is taken, or left. So an error
+    // of who wrote it before does not reach this operation by it, and ends there.
+    uint64_t overwrites;
 } mxn_work;
 
 // Hands an operation over. It is recorded if its class is on now, when it is pushed. On failure

@@ -141,9 +141,13 @@ mxn_error *mxn__error_inherited(const mxn_operation *op)
 {
     mxn_error *found = NULL;
     mxp__lock(&lock);
-    for (uint32_t i = 0; i < op->count && found == NULL; i++) {
-        mxn_error *error = mxn__use_var(&op->uses[i])->error;
-        if (error != NULL && is_inherited(error, op)) {
+    for (uint32_t i = 0; i < op->count; i++) {
+        mxn_var *var = mxn__use_var(&op->uses[i]);
+        mxn_error *error = var->error;
+        if (mxn__use_overwrites(&op->uses[i])) {
+            release_locked(error);
+            var->error = NULL;
+        } else if (error != NULL && found == NULL && is_inherited(error, op)) {
             found = error;
             found->references++;
         }

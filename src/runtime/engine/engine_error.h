@@ -17,7 +17,8 @@ typedef struct mxn_error mxn_error;
 // is one that says so.
 mxn_error *mxn__error_new(int code);
 
-// The error `op` inherits from its variables, with a reference, or null.
+// The error `op` inherits from its variables, with a reference, or null. `op` is about to run, or
+// has run: those that it overwrites have no error any more.
 mxn_error *mxn__error_inherited(const mxn_operation *op);
 // Gives it to all variables `op` writes, but resources.
 void mxn__error_spread(mxn_error *error, const mxn_operation *op);

@@ -42,7 +42,8 @@ enum {
     MXN__QUEUE_NONE = MXP_QUEUE_NONE  // who pushes it, or releases it
 };
 
-// Bit 0 of `var` tells writes. Ticket: what the variable's `done` must show (variable.h).
+// Bit 0 of `var` tells writes, bit 1 those that overwrite (mxn_work). Ticket: what the variable's
+// `done` must show (variable.h).
 typedef struct mxn_use {
     uintptr_t var;
     uint64_t ticket;
@@ -85,12 +86,17 @@ _Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operatio
 
 static inline mxn_var *mxn__use_var(const mxn_use *use)
 {
-    return (mxn_var *)(use->var & ~(uintptr_t)1);
+    return (mxn_var *)(use->var & ~(uintptr_t)3);
 }
 
 static inline bool mxn__use_writes(const mxn_use *use)
 {
     return (use->var & 1) != 0;
+}
+
+static inline bool mxn__use_overwrites(const mxn_use *use)
+{
+    return (use->var & 2) != 0;
 }
 
 static inline size_t mxn__operation_bytes(size_t uses, bool extra)

@@ -49,6 +49,15 @@ static bool is_hidden(const mxn_work *work)
            work->name == hidden[0] || work->name == hidden[1] || work->name == hidden[2];
 }
 
+// Of a work's writes, whose first use is `use`.
+static __attribute__((noinline, cold)) void mark_overwritten(mxn_use *use, const mxn_work *work)
+{
+    enum { BITS = 64 };
+    for (uint32_t i = 0; i < work->write_count && i < BITS; i++) {
+        use[i].var |= (work->overwrites >> i & 1) << 1;
+    }
+}
+
 static inline __attribute__((always_inline)) void fill_uses(mxn_operation *op, const mxn_work *work)
 {
     mxn_use *use = op->uses;
@@ -57,6 +66,9 @@ static inline __attribute__((always_inline)) void fill_uses(mxn_operation *op, c
     }
     for (uint32_t i = 0; i < work->write_count; i++) {
         (use++)->var = (uintptr_t)work->writes[i] | 1;
+    }
+    if (__builtin_expect(work->overwrites != 0, 0)) {
+        mark_overwritten(use - work->write_count, work);
     }
 }
 

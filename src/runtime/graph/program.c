@@ -276,6 +276,7 @@ static int find_tenant(const planning *of, size_t step, uint32_t output)
         p->tenants[p->tenant_count] = (mxn_tenant){bytes_of(&p->values[id]), shares != 0 ? at : 0,
                                                    shares != 0 ? last : MXN_FOREVER, MXN_NO_SLOT};
         p->values[id].tenant = (uint32_t)p->tenant_count++;
+        p->values[id].is_first = !mxn_prepared_adds(p->steps[step].call);
     }
     return error;
 }

@@ -39,6 +39,7 @@ typedef struct mxn_program_value {
     bool is_checked;  // of a forward's value: the backward takes what it was then
     uint32_t index;
     uint32_t tenant;  // of an own value
+    bool is_first;  // likewise: written wholly, over nothing that its step takes
 } mxn_program_value;
 
 typedef struct mxn_program_step {

@@ -181,7 +181,27 @@ static int bind_fusion(const mxn_program_run *run, const mxn_program_step *step,
     return error;
 }
 
-static int bind_step(const mxn_program_run *run, size_t step, mxn_work *work, bool is_static)
+// Slots are used again by the next step and the next call: an error of who had one before is not
+// theirs. See mxn_work.
+static uint64_t overwrites_of(const mxn_program_run *run, size_t step, const mxn_work *work)
+{
+    enum { BITS = 64 };
+    const mxn_program *p = run->program;
+    uint64_t found = 0;
+    for (size_t k = step; k < step + p->steps[step].run_count; k++) {
+        for (uint32_t i = 0; i < p->steps[k].params->output_count; i++) {
+            const uint32_t id = mxn__step_outputs(p, k)[i];
+            const bool is_first = id != MXN_NO_VALUE && p->values[id].is_first;
+            const mxn_var *var = is_first ? mxn_array_var(run->values[id]) : NULL;
+            for (uint32_t w = 0; var != NULL && w < work->write_count && w < BITS; w++) {
+                found |= (uint64_t)(work->writes[w] == var) << w;
+            }
+        }
+    }
+    return found;
+}
+
+static int bind_alone(const mxn_program_run *run, size_t step, mxn_work *work, bool is_static)
 {
     if (run->program->steps[step].fusion != NULL) {
         return bind_fusion(run, &run->program->steps[step], work, is_static);
@@ -202,6 +222,15 @@ static int bind_step(const mxn_program_run *run, size_t step, mxn_work *work, bo
     if (error == MXP_OK) {
         mxn_bound_work(bound, work);
         work->flags |= is_static ? MXN_WORK_SYMBOLIC : 0;
+    }
+    return error;
+}
+
+static int bind_step(const mxn_program_run *run, size_t step, mxn_work *work, bool is_static)
+{
+    int error = bind_alone(run, step, work, is_static);
+    if (error == MXP_OK) {
+        work->overwrites = overwrites_of(run, step, work);
     }
     return error;
 }

@@ -89,6 +89,71 @@ static void errors_do_not_travel_by_resources(void **state)
     assert_int_equal(mxn_wait_all(), 0);
 }
 
+// `value` is written wholly by each of two rounds of operations, and read by the round's last.
+static void an_error_ends_where_its_variable_is_overwritten(void **state)
+{
+    const bool in_template = *state != NULL;
+    mxn_var *value = mxn_var_new(), *first = mxn_var_new(), *second = mxn_var_new();
+    uint32_t ran = 0;
+    const mxn_work fails = {.function.sync = engine_fail,
+                            .argument = (void *)(uintptr_t) "of value",
+                            .writes = &value,
+                            .write_count = 1,
+                            .overwrites = 1};
+    assert_int_equal(mxn_push(&fails), 0);
+    engine_push(engine_add_one, &ran, value, first);
+    const mxn_work round[] = {{.function.sync = engine_add_one,
+                               .argument = &ran,
+                               .writes = &value,
+                               .write_count = 1,
+                               .overwrites = 1},
+                              {.function.sync = engine_add_one,
+                               .argument = &ran,
+                               .reads = &value,
+                               .read_count = 1,
+                               .writes = &second,
+                               .write_count = 1}};
+    mxn_bulk_template *bulk = NULL;
+    if (in_template) {
+        assert_int_equal(mxn_bulk_template_make(round, 2, &bulk), 0);
+        assert_int_equal(mxn_bulk_template_push(bulk, NULL, NULL, NULL), 0);
+    } else {
+        assert_int_equal(mxn_push(&round[0]), 0);
+        assert_int_equal(mxn_push(&round[1]), 0);
+    }
+    assert_int_equal(mxn_var_wait(second), 0);
+    assert_int_equal(mxn_var_wait(value), 0);
+    assert_int_equal(ran, 2);
+    fails_with(mxn_var_wait(first), "of value");
+    mxn_bulk_template_free(bulk);
+    mxn_var *const vars[] = {value, first, second};
+    for (int i = 0; i < 3; i++) {
+        mxn_var_delete(vars[i], NULL, NULL, 0);
+    }
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
+static void what_overwrites_is_skipped_by_its_other_variables(void **state)
+{
+    (void)state;
+    mxn_var *value = mxn_var_new(), *read = mxn_var_new();
+    uint32_t ran = 0;
+    engine_push(engine_fail, (void *)(uintptr_t) "of read", NULL, read);
+    const mxn_work overwrites = {.function.sync = engine_add_one,
+                                 .argument = &ran,
+                                 .reads = &read,
+                                 .read_count = 1,
+                                 .writes = &value,
+                                 .write_count = 1,
+                                 .overwrites = 1};
+    assert_int_equal(mxn_push(&overwrites), 0);
+    fails_with(mxn_var_wait(value), "of read");
+    assert_int_equal(ran, 0);
+    mxn_var_delete(value, NULL, NULL, 0);
+    mxn_var_delete(read, NULL, NULL, 0);
+    mxn_wait_all();
+}
+
 static void what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes(void **state)
 {
     (void)state;
@@ -247,6 +312,10 @@ int main(void)
         cmocka_unit_test(waiting_for_the_variable_fails_once),
         cmocka_unit_test(dependents_are_skipped_and_others_are_not),
         cmocka_unit_test(errors_do_not_travel_by_resources),
+        cmocka_unit_test(an_error_ends_where_its_variable_is_overwritten),
+        {"an_error_ends_where_its_variable_is_overwritten_in_a_template",
+         an_error_ends_where_its_variable_is_overwritten, NULL, NULL, (void *)(uintptr_t)1},
+        cmocka_unit_test(what_overwrites_is_skipped_by_its_other_variables),
         cmocka_unit_test(what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes),
         cmocka_unit_test(wait_all_reports_the_first_and_clears_all),
         cmocka_unit_test(an_error_outlives_its_variables),
