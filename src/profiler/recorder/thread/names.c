@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <mxprof/record.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -316,4 +317,31 @@ bool mxp__names_try_lock(void)
 void mxp__names_unlock(void)
 {
     mxp__spin_unlock(&table.lock);
+}
+
+// ---- forks without a session ------------------------------------------------------------------
+// A program may give names and have no session, whose handlers take the lock. Then these do.
+static bool forks_alone;  // under the lock
+
+static void fork_prepare(void)
+{
+    if (!mxp__spin_is_held(&table.lock)) {
+        mxp__spin_lock(&table.lock);
+        forks_alone = true;
+    }
+}
+
+static void fork_over(void)
+{
+    if (mxp__spin_is_held(&table.lock) && forks_alone) {
+        forks_alone = false;
+        mxp__spin_unlock(&table.lock);
+    }
+}
+
+// Before the constructor of the session (autostart.c): what is registered first prepares last. So
+// the lock is taken after all others, as everywhere.
+__attribute__((constructor(101))) static void begin_process(void)
+{
+    pthread_atfork(fork_prepare, fork_over, fork_over);
 }
