@@ -21,20 +21,36 @@ int mxp__window_options_check(const mxp_command *command, mxp_window_options *op
     return code;
 }
 
-static int look_at_process(mxp_each_window *run, mxp_source *process, mxp_window_look *look)
+static int look_at_window(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
+                          mxp_window_look *look)
 {
-    mxp_steps steps;
     mxp_choice choice;
-    if (mxp__steps_find(process, &steps) != MXP_OK) {
-        return mxp__command_failed(run->command);
-    }
     int (*const choose)(const mxp_command *, const mxp_selection *, const mxp_steps *,
                         mxp_choice *) =
         run->options->wants_ends ? mxp__selection_whole_window : mxp__selection_window;
-    int code = choose(run->command, &run->options->selection, &steps, &choice);
+    int code = choose(run->command, &run->options->selection, steps, &choice);
     if (code < 0) {
-        code = look(run, process, &steps, &choice);
+        code = look(run, process, steps, &choice);
         mxp__choice_fini(&choice);
+    }
+    return code;
+}
+
+// Where steps are asked for, a process without any has a line in place of its window, as a server
+// of a job, unless it must have some.
+static int look_at_process(mxp_each_window *run, mxp_source *process, bool must_have_steps,
+                           mxp_window_look *look)
+{
+    mxp_steps steps;
+    int code = -1;
+    if (mxp__steps_find(process, &steps) != MXP_OK) {
+        return mxp__command_failed(run->command);
+    }
+    if (steps.count == 0 && run->options->selection.step != NULL && !must_have_steps) {
+        mxp__strbuf_puts(&run->out, run->options->json ? "" : "no steps are marked in it\n");
+    } else {
+        run->looked_at++;
+        code = look_at_window(run, process, &steps, look);
     }
     mxp__steps_fini(&steps);
     return code;
@@ -53,7 +69,10 @@ static int look_at_all(mxp_each_window *run, mxp_source *source, mxp_window_look
             mxp__strbuf_printf(&run->out, "%sprocess %u\n", i == 0 ? "" : "\n",
                                (unsigned)process->pid);
         }
-        code = look_at_process(run, process, look);
+        code = look_at_process(run, process, run->is_one, look);
+    }
+    if (code < 0 && run->looked_at == 0) {
+        code = look_at_process(run, mxp__source_process(source, 0), true, look);  // says why not
     }
     return code;
 }

@@ -35,6 +35,7 @@ typedef struct mxp_each_window {
     mxp_strbuf out;
     mxp_json json;
     bool is_one;  // the file is of one process
+    size_t looked_at;  // processes that are not passed over, as one without the steps asked for is
     size_t answered;  // processes of which there was something to tell: none makes the exit code 3
     void *context;  // the command's own
 } mxp_each_window;

@@ -219,6 +219,8 @@ int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish,
                            mxp_explain_view *view)
 {
     const explain_options options = {.window.limit_bytes = limit_bytes};
+    const mxp_choice_wish all = {.steps = MXP_STEPS_USUAL};
+    const bool is_one = source->process_count == 0, wants_steps = wish->steps != MXP_STEPS_USUAL;
     mxp_source *process;
     int error = begin_view(view, source);
     for (size_t i = 0; error == MXP_OK; i++) {
@@ -232,12 +234,16 @@ int mxp__explain_view_take(mxp_source *source, const mxp_choice_wish *wish,
         if (error != MXP_OK) {
             break;
         }
-        error = mxp__choice_make(&steps, wish, &choice);
+        const bool takes_all = wants_steps && steps.count == 0 && !is_one;  // as take_process
+        error = mxp__choice_make(&steps, takes_all ? &all : wish, &choice);
         if (error != MXP_OK) {
             mxp__steps_fini(&steps);
             break;
         }
         error = take_choice(&options, process, &steps, &choice, view);
+    }
+    if (error == MXP_OK && wants_steps && !any_is_marked(view)) {
+        error = mxp__fail(MXP_ENOTSUP, "no steps are marked in it: " MXP_STEPS_ARE_MARKED_BY);
     }
     return error == MXP_OK ? end_view(view, clocks, options.window.limit_bytes) : error;
 }

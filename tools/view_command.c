@@ -144,7 +144,11 @@ static int check_windows(const mxp_command *self, mxp_view *view)
     }
     for (size_t i = 0; i < view->process_count && code < 0; i++) {
         mxp_choice choice;
-        code = mxp__selection_window(self, asked, &view->report.processes[i].steps, &choice);
+        const mxp_steps *steps = &view->report.processes[i].steps;
+        if (mxp__view_lacks_steps(view, steps)) {
+            continue;
+        }
+        code = mxp__selection_window(self, asked, steps, &choice);
         if (code < 0) {
             mxp__choice_fini(&choice);
         }

@@ -32,19 +32,27 @@ static int failed(const mxp_time_report *report)
     return mxp__command_failed(report->command);
 }
 
-static int prepare(mxp_time_report *report, mxp_report_process *process)
+static int find_steps(mxp_time_report *report, mxp_report_process *process)
 {
-    const mxp_selection *selection = &report->wish->selection;
     int code = mxp__steps_find(process->source, &process->steps) == MXP_OK ? -1 : failed(report);
     if (code < 0 && report->process_count == 1 && report->summary.has_time &&
         report->summary.first_ns < process->steps.first_ns && report->input->ring[0] == '\0') {
         process->steps.first_ns = report->summary.first_ns;  // which looked at all records
     }
-    if (code < 0) {
-        code = mxp__selection_whole_window(report->command, selection, &process->steps,
-                                           &process->choice);
-    }
-    if (code < 0 && mxp__selection_filters(selection)) {
+    return code;
+}
+
+static int choose(mxp_time_report *report, mxp_report_process *process)
+{
+    return mxp__selection_whole_window(report->command, &report->wish->selection, &process->steps,
+                                       &process->choice);
+}
+
+static int choose_rows(mxp_time_report *report, mxp_report_process *process)
+{
+    const mxp_selection *selection = &report->wish->selection;
+    int code = -1;
+    if (mxp__selection_filters(selection)) {
         code = mxp__selection_filter(report->command, selection, process->source, &process->filter);
         process->has_filter = code < 0;
     }
@@ -89,13 +97,60 @@ static int add_process(mxp_time_report *report, mxp_report_process *process)
     return error == MXP_OK ? -1 : failed(report);
 }
 
+// ---- which part of each ------------------------------------------------------------------------
+static bool is_beside_steps(const mxp_time_report *report, const mxp_report_process *process)
+{
+    bool has_steps = false;
+    for (size_t i = 0; i < report->process_count; i++) {
+        has_steps |= report->processes[i].steps.count > 0;
+    }
+    return has_steps && process->steps.count == 0 && report->wish->selection.step != NULL;
+}
+
+static void widen(const mxp_report_process *process, int64_t *from_ns, int64_t *until_ns)
+{
+    for (size_t i = 0; process->choice.steps != NULL && i < process->steps.count; i++) {
+        const mxp_step_window *step = &process->steps.all[i];
+        if (process->choice.steps[i]) {
+            *from_ns = step->begin_ns < *from_ns ? step->begin_ns : *from_ns;
+            *until_ns = step->end_ns > *until_ns ? step->end_ns : *until_ns;
+        }
+    }
+}
+
+// Where steps are asked for, a server of a job, which has none, is looked at from the begin of the
+// first to the end of the last one that is chosen of the others.
+static int choose_all(mxp_time_report *report)
+{
+    int64_t from_ns = INT64_MAX, until_ns = INT64_MIN;
+    int code = -1;
+    for (size_t i = 0; i < report->process_count && code < 0; i++) {
+        mxp_report_process *process = &report->processes[i];
+        if (!is_beside_steps(report, process)) {
+            code = choose(report, process);
+            widen(process, &from_ns, &until_ns);
+        }
+    }
+    for (size_t i = 0; i < report->process_count && code < 0; i++) {
+        mxp_report_process *process = &report->processes[i];
+        if (is_beside_steps(report, process)) {
+            mxp__choice_make_time(&process->steps, from_ns, until_ns, &process->choice);
+        }
+        code = choose_rows(report, process);
+    }
+    return code;
+}
+
 static int add_processes(mxp_time_report *report)
 {
     int code = -1;
     bool has_steps = false;
     for (size_t i = 0; i < report->process_count && code < 0; i++) {
-        code = prepare(report, &report->processes[i]);
-        has_steps |= code < 0 && report->processes[i].choice.steps != NULL;
+        code = find_steps(report, &report->processes[i]);
+    }
+    code = code < 0 ? choose_all(report) : code;
+    for (size_t i = 0; i < report->process_count && code < 0; i++) {
+        has_steps |= report->processes[i].choice.steps != NULL;
     }
     for (size_t i = 0; i < report->process_count && code < 0; i++) {
         mxp_report_process *process = &report->processes[i];

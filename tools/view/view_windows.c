@@ -64,7 +64,8 @@ static int add_asked(mxp_view *view, const mxp_steps *steps)
     const mxp_selection *asked = &view->wish->selection;
     mxp_choice choice;
     int error = MXP_OK;
-    if (asked->step == NULL && asked->from == NULL && asked->until == NULL) {
+    if ((asked->step == NULL && asked->from == NULL && asked->until == NULL) ||
+        mxp__view_lacks_steps(view, steps)) {
         return MXP_OK;
     }
     error = mxp__choice_make(steps, &asked->window, &choice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiler/analysis/window/choice.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <mxprof/error.h>
 
@@ -179,6 +180,20 @@ int mxp__choice_make(const mxp_steps *steps, const mxp_choice_wish *wish, mxp_ch
         mxp__choice_fini(choice);
     }
     return error;
+}
+
+void mxp__choice_make_time(const mxp_steps *steps, int64_t from_ns, int64_t until_ns,
+                           mxp_choice *choice)
+{
+    const int64_t last_ns = steps->last_ns + 1;
+    assert(from_ns <= until_ns);
+    *choice = (mxp_choice){.of = steps};
+    choice->from_ns = from_ns < steps->first_ns ? steps->first_ns : from_ns;
+    choice->until_ns = until_ns > last_ns ? last_ns : until_ns;
+    if (choice->until_ns < choice->from_ns) {
+        choice->until_ns = choice->from_ns;
+    }
+    choice->wall_ns = (uint64_t)(choice->until_ns - choice->from_ns);
 }
 
 void mxp__choice_fini(mxp_choice *choice)

@@ -56,6 +56,10 @@ typedef struct mxp_choice {
 // MXP_EINVAL: there is no such step or time, and the detail line says which there are. MXP_ENOTSUP:
 // steps were asked for, and none are marked. MXP_ENOMEM. `steps` must outlive the choice.
 int mxp__choice_make(const mxp_steps *steps, const mxp_choice_wish *wish, mxp_choice *choice);
+// The part of a time that is recorded, which may be none of it: for a process without steps beside
+// others whose steps are chosen. `steps` must outlive the choice.
+void mxp__choice_make_time(const mxp_steps *steps, int64_t from_ns, int64_t until_ns,
+                           mxp_choice *choice);
 void mxp__choice_fini(mxp_choice *choice);
 // Leaves the chosen steps out that lack something of `reasons` (MXP_STEP_*), and counts them as
 // incomplete: what goes into means must be whole. False: none would remain, so all stay.

@@ -130,6 +130,29 @@ static void what_is_not_there_is_said(void **state)
     assert_non_null(strstr(mxp_last_error(), "from 1e-06 s to 3e-06 s"));
 }
 
+static void a_time_beside_steps_is_what_is_recorded_of_it(void **state)
+{
+    (void)state;
+    static const int64_t cases[][4] = {
+        {500, 1500, 1000, 1500}, {1200, 9000, 1200, 3000}, {1200, 1300, 1200, 1300}};
+    mxp_choice choice;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mxp__choice_make_time(&none, cases[i][0], cases[i][1], &choice);
+        assert_int_equal(choice.from_ns, cases[i][2]);
+        assert_int_equal(choice.until_ns, cases[i][3]);
+        assert_int_equal(choice.wall_ns, cases[i][3] - cases[i][2]);
+        assert_true(mxp__choice_takes(&choice, 0, cases[i][2]));
+        assert_false(mxp__choice_takes(&choice, 0, cases[i][3]));
+        mxp__choice_fini(&choice);
+    }
+    mxp__choice_make_time(&none, 10, 20, &choice);  // nothing is recorded then
+    assert_int_equal(choice.wall_ns, 0);
+    assert_false(mxp__choice_takes(&choice, 0, 15));
+    mxp__choice_make_time(&none, 4000, 5000, &choice);
+    assert_int_equal(choice.wall_ns, 0);
+    assert_false(mxp__choice_takes(&choice, 0, 4500));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +162,7 @@ int main(void)
         cmocka_unit_test(the_slowest_has_an_end),
         cmocka_unit_test(times_are_of_the_trace_or_from_its_ends),
         cmocka_unit_test(what_is_not_there_is_said),
+        cmocka_unit_test(a_time_beside_steps_is_what_is_recorded_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
