@@ -103,6 +103,13 @@ def test_a_list_of_percentiles_without_single_spans_is_told_where_it_belongs(tmp
     assert "mxprof report --histogram '*' --percentiles 50,99.9 FILE" in text
 
 
+@pytest.mark.parametrize("by", ["step", "path"])
+@pytest.mark.parametrize("option", ["--top 3", "--sort self", "--depth 1", "--name a", "--scope a", "--thread a", "--phase forward"])
+def test_options_of_operators_are_no_silent_part_of_a_table_without_them(tmp_path, by, option):
+    text = told(tmp_path, "report", "--by", by, *option.split(), "a.mxp")
+    assert f"{option.split()[0]} does not belong to --by {by}\n" in text
+
+
 def test_no_message_sends_to_a_page_that_an_installed_command_does_not_have():
     texts = [path.read_text(encoding="utf-8") for folder in ("tools", "src/profiler") for path in (SOURCE / folder).rglob("*.c")]
     strings = [string for text in texts for string in re.findall(r'"((?:[^"\\\n]|\\.)*)"', text)]

@@ -87,15 +87,27 @@ static int place_of(const mxp_command *self, const char *option, const char *wor
     return -1;
 }
 
+typedef struct given_option {
+    const char *name;
+    bool is_given;
+} given_option;
+
+static const char *first_given(const given_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (options[i].is_given) {
+            return options[i].name;
+        }
+    }
+    return NULL;
+}
+
 // MXNet's table has all names of all time; an option that would choose some of it is refused, or
 // its sums would be taken for those of a part. Null: there is none.
 static const char *not_of_mxnet(const report_options *chosen)
 {
     const mxp_selection *selection = &chosen->wish.selection;
-    const struct {
-        const char *name;
-        bool is_given;
-    } options[] = {
+    const given_option options[] = {
         {"--step", selection->step != NULL},      {"--from", selection->from != NULL},
         {"--until", selection->until != NULL},    {"--name", selection->names.count > 0},
         {"--scope", selection->scopes.count > 0}, {"--thread", selection->threads.count > 0},
@@ -103,12 +115,7 @@ static const char *not_of_mxnet(const report_options *chosen)
         {"--tree", chosen->wish.tree != 0},       {"--depth", chosen->depth != NULL},
         {"--min", chosen->least != NULL},         {"--unit", chosen->wish.screen.unit != 0},
         {"--memory", chosen->memory != NULL}};
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (options[i].is_given) {
-            return options[i].name;
-        }
-    }
-    return NULL;
+    return first_given(options, sizeof options / sizeof options[0]);
 }
 
 static int mxnet_words(const mxp_command *self, report_options *chosen)
@@ -141,6 +148,23 @@ static int mxnet_words(const mxp_command *self, report_options *chosen)
         mxnet->group = place_of(self, "--by", chosen->by, groups, of, "");
     }
     return mxnet->sort_by < 0 || mxnet->group < 0 ? MXP_EXIT_USAGE : -1;
+}
+
+// An option that --by step and --by path, which have all steps and kinds, would take in silence, or
+// null. JSON has the operators and spans as well, to which they belong.
+static const char *not_of_by(const report_options *chosen)
+{
+    const mxp_report_wish *wish = &chosen->wish;
+    const mxp_selection *selection = &wish->selection;
+    const given_option options[] = {
+        {"--sort", chosen->sort != NULL},         {"--depth", chosen->depth != NULL},
+        {"--top", selection->top != NULL},        {"--name", selection->names.count > 0},
+        {"--scope", selection->scopes.count > 0}, {"--thread", selection->threads.count > 0},
+        {"--phase", selection->phases.count > 0}};
+    if ((wish->by != MXP_BY_STEP && wish->by != MXP_BY_PATH) || wish->json) {
+        return NULL;
+    }
+    return first_given(options, sizeof options / sizeof options[0]);
 }
 
 static bool parse_share(const char *text, double *share)
@@ -193,6 +217,10 @@ static int own_words(const mxp_command *self, report_options *chosen)
     if (wish->csv && (wish->tree || wish->by != MXP_BY_NOTHING)) {
         return mxp__usage_error(self, "--csv has the rows of operators and spans, and not those of "
                                       "--by and --tree, which --json has");
+    }
+    const char *other = not_of_by(chosen);
+    if (other != NULL) {
+        return mxp__usage_error(self, "%s does not belong to --by %s", other, chosen->by);
     }
     if (chosen->least != NULL && !wish->tree) {
         return mxp__usage_error(self, "--min belongs to --tree");

@@ -1,0 +1,1 @@
+mxprof report --by path --top 3 sample.mxp

@@ -1,0 +1,1 @@
+mxprof report --by step --sort total sample.mxp
