@@ -126,6 +126,9 @@ typedef struct mxp_input {
 // warning.
 int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
                         mxp_input *input);
+// Opens these files of a directory, as if no others were in it.
+int mxp__input_open_entries(const mxp_command *command, const char *folder, char *const *names,
+                            size_t count, mxp_input *input);
 // Opens `path`, a file or a directory. A file that is damaged but partly readable is opened, and a
 // warning with the offset goes to stderr. 0, or a negative error with the line already printed.
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input);

@@ -288,6 +288,43 @@ static int open_path(found_sources *found, const char *path)
     return S_ISDIR(status.st_mode) ? open_folder(found, path) : open_file(found, path);
 }
 
+// One source of what was found, or none after an error.
+static int take_sources(found_sources *found, int error)
+{
+    mxp_input *input = found->input;
+    if (error == MXP_OK && found->count == 1) {
+        input->source = found->sources[0];
+    } else if (error == MXP_OK) {
+        error = mxp__merge_open(found->sources, found->count, &input->source);
+    } else {
+        for (size_t i = 0; i < found->count; i++) {
+            mxp__source_close(found->sources[i]);
+        }
+    }
+    mxp__free(found->sources, found->capacity * sizeof(mxp_source *));
+    mxp__free(found->paths, found->path_capacity * sizeof(char *));
+    return error == MXP_OK ? take_job(input) : error;
+}
+
+static int end_open(found_sources *found, int so_far)
+{
+    const mxp_command *command = found->command;
+    mxp_input *input = found->input;
+    const int error = take_sources(found, so_far);
+    if (error == MXP_OK && input->source->repeated > 0) {
+        fprintf(stderr,
+                "mxprof %s: note: '%s' holds %zu %s twice, with the same records; each is used "
+                "once\n",
+                command->name, input->path, input->source->repeated,
+                input->source->repeated == 1 ? "process" : "processes");
+    }
+    if (error != MXP_OK) {
+        mxp__command_failed(command);
+        mxp__input_close(input);
+    }
+    return error;
+}
+
 int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t count,
                         mxp_input *input)
 {
@@ -297,32 +334,22 @@ int mxp__input_open_all(const mxp_command *command, char *const *paths, size_t c
     for (size_t i = 0; i < count && error == MXP_OK; i++) {
         error = open_path(&found, paths[i]);
     }
-    if (error == MXP_OK && found.count == 1) {
-        input->source = found.sources[0];
-    } else if (error == MXP_OK) {
-        error = mxp__merge_open(found.sources, found.count, &input->source);
-    } else {
-        for (size_t i = 0; i < found.count; i++) {
-            mxp__source_close(found.sources[i]);
-        }
+    return end_open(&found, error);
+}
+
+int mxp__input_open_entries(const mxp_command *command, const char *folder, char *const *names,
+                            size_t count, mxp_input *input)
+{
+    *input = (mxp_input){.path = folder};
+    found_sources found = {.command = command, .input = input};
+    int error = MXP_OK;
+    for (size_t i = 0; i < count && error == MXP_OK; i++) {
+        error = open_entry(&found, folder, names[i]);
     }
-    if (error == MXP_OK) {
-        error = take_job(input);
+    if (error == MXP_OK && found.count == 0) {
+        error = mxp__fail(MXP_EIO, "no file of '%s' can be read", folder);
     }
-    if (error == MXP_OK && input->source->repeated > 0) {
-        fprintf(stderr,
-                "mxprof %s: note: '%s' holds %zu %s twice, with the same records; each is used "
-                "once\n",
-                command->name, input->path, input->source->repeated,
-                input->source->repeated == 1 ? "process" : "processes");
-    }
-    mxp__free(found.sources, found.capacity * sizeof(mxp_source *));
-    mxp__free(found.paths, found.path_capacity * sizeof(char *));
-    if (error != MXP_OK) {
-        mxp__command_failed(command);
-        mxp__input_close(input);
-    }
-    return error;
+    return end_open(&found, error);
 }
 
 int mxp__input_open(const mxp_command *command, const char *path, mxp_input *input)

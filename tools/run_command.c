@@ -193,7 +193,7 @@ static void set_environment(const run_options *options, const char *folder,
 // speaks.
 static void finish(const mxp_run_result *result, uint64_t begin_ns)
 {
-    if (result->has_recorded && (!mxp__job_join() || mxp__job_is_first())) {
+    if (result->traces->count > 0 && (!mxp__job_join() || mxp__job_is_first())) {
         mxp__run_record(result, begin_ns);
     }
     mxp__run_summary(result);
@@ -229,7 +229,10 @@ static int run_program(const mxp_command *command, const run_options *options, c
         tell_doors(arguments[0], &facts);
     }
     // Files that others of a job have begun by now are the run's, too.
-    const size_t traces = mxp__job_join() ? 0 : mxp__run_traces(folder.name);
+    mxp_run_traces earlier = {0}, traces = {0};
+    if (!mxp__job_join()) {
+        (void)mxp__run_traces_find(folder.name, NULL, &earlier);
+    }
     const mxp_starter starter = mxp__starter_of(arguments[0]);
     mxp_variables before = {0};
     if (starter != MXP_STARTER_NONE) {
@@ -240,8 +243,8 @@ static int run_program(const mxp_command *command, const run_options *options, c
     const uint64_t begin_ns = mxp__os_monotonic_ns(), begin_realtime_ns = mxp__os_realtime_ns();
     const int start_error = start(arguments, starter, &before, options->children != 0, &status);
     mxp__variables_free(&before);
-    const bool has_recorded = mxp__run_traces(folder.name) > traces;
-    const long living = start_error == 0 && !has_recorded ? mxp__run_living(folder.whole) : 0;
+    (void)mxp__run_traces_find(folder.name, &earlier, &traces);
+    const long living = start_error == 0 && traces.count == 0 ? mxp__run_living(folder.whole) : 0;
     if (start_error == 0) {
         const mxp_run_result result = {
             .command = command,
@@ -255,11 +258,13 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .as_json = options->json != 0,
             .is_python_traced = options->python != 0,
             .is_job = starter != MXP_STARTER_NONE,
-            .has_recorded = has_recorded,
+            .traces = &traces,
             .living = living,
         };
         finish(&result, begin_realtime_ns);
     }
+    mxp__run_traces_fini(&earlier);
+    mxp__run_traces_fini(&traces);
     if (living == 0) {
         mxp__run_folder_tidy(&folder);  // where nothing was recorded
     }

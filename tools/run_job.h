@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "command.h"
+#include "run_traces.h"
 
 typedef enum mxp_starter {
     MXP_STARTER_NONE,
@@ -48,8 +49,8 @@ int mxp__starter_line(mxp_starter starter, char *const *arguments, const mxp_var
                       mxp_starter_line *line);
 void mxp__starter_line_free(mxp_starter_line *line);
 
-// A line for each file of the folder: its process, records, losses, whether it died. MXP_EIO: there
-// is none that can be read.
-int mxp__job_files(const char *folder, mxp_strbuf *out);
+// A line for each of these files of the folder: its process, records, losses, whether it died.
+// MXP_EIO: there is none that can be read.
+int mxp__job_files(const char *folder, const mxp_run_traces *traces, mxp_strbuf *out);
 
 #endif

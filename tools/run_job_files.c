@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each process of a job left: a line a file.
-#include <dirent.h>
 #include <inttypes.h>
 #include <mxprof/error.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "profiler/trace/file/native.h"
 #include "run_job.h"
 #include "text/figure.h"
-
-static int is_native(const struct dirent *entry)
-{
-    const char *ending = strrchr(entry->d_name, '.');
-    return ending != NULL && ending != entry->d_name && strcmp(ending, ".mxp") == 0;
-}
 
 // By the records' lengths alone: nothing is decoded.
 static uint64_t count_records(mxp_source *source)
@@ -56,27 +47,22 @@ static void put_file(const char *name, mxp_source *source, mxp_strbuf *out)
     mxp__strbuf_printf(out, "%s\n", states[source->state]);
 }
 
-int mxp__job_files(const char *folder, mxp_strbuf *out)
+int mxp__job_files(const char *folder, const mxp_run_traces *traces, mxp_strbuf *out)
 {
-    struct dirent **entries;
-    const int count = scandir(folder, &entries, is_native, alphasort);
     size_t read = 0;
-    for (int i = 0; i < count; i++) {
+    for (size_t i = 0; i < traces->count; i++) {
+        const char *name = traces->all[i];
         mxp_strbuf path = {0};
         mxp_source *source;
-        mxp__strbuf_printf(&path, "%s/%s", folder, entries[i]->d_name);
+        mxp__strbuf_printf(&path, "%s/%s", folder, name);
         if (mxp__native_open(mxp__strbuf_text(&path), &source, NULL) == MXP_OK) {
-            put_file(entries[i]->d_name, source, out);
+            put_file(name, source, out);
             mxp__source_close(source);
             read++;
         } else {
-            mxp__strbuf_printf(out, "mxprof:   %s  cannot be read\n", entries[i]->d_name);
+            mxp__strbuf_printf(out, "mxprof:   %s  cannot be read\n", name);
         }
         mxp__strbuf_fini(&path);
-        free(entries[i]);
-    }
-    if (count >= 0) {
-        free(entries);
     }
     return read > 0 ? MXP_OK : mxp__fail(MXP_EIO, "no file in '%s' can be read", folder);
 }

@@ -4,7 +4,6 @@
 // never seen.
 #include "run_summary.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <mxprof/loss.h>
 #include <signal.h>
@@ -121,7 +120,7 @@ static int tell_job(const mxp_run_result *result)
     mxp_strbuf text = {0};
     mxp__run_put_end(result, &text);
     mxp__strbuf_putc(&text, '\n');
-    if (mxp__job_files(result->folder, &text) != MXP_OK) {
+    if (mxp__job_files(result->folder, result->traces, &text) != MXP_OK) {
         mxp__strbuf_fini(&text);
         return 1;
     }
@@ -142,7 +141,9 @@ static int tell(const mxp_run_result *result)
     }
     mxp_input input;
     mxp_run_figures figures = {0};
-    if (mxp__input_open(result->command, result->folder, &input) != MXP_OK) {
+    const mxp_run_traces *traces = result->traces;  // others may have been in the folder before
+    if (mxp__input_open_entries(result->command, result->folder, traces->all, traces->count,
+                                &input) != MXP_OK) {
         return 1;
     }
     if (read_figures(result, &input, &figures) != MXP_OK) {
@@ -299,27 +300,12 @@ static void tell_nothing(const mxp_run_result *result)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-size_t mxp__run_traces(const char *folder)
-{
-    DIR *listing = opendir(folder);
-    const struct dirent *entry;
-    size_t count = 0;
-    while (listing != NULL && (entry = readdir(listing)) != NULL) {
-        const char *ending = strrchr(entry->d_name, '.');
-        count += ending != NULL && strcmp(ending, ".mxp") == 0;
-    }
-    if (listing != NULL) {
-        closedir(listing);
-    }
-    return count;
-}
-
 void mxp__run_summary(const mxp_run_result *result)
 {
     if (result->is_quiet && !result->as_json) {
         return;
     }
-    if (!result->has_recorded) {
+    if (result->traces->count == 0) {
         tell_nothing(result);
         return;
     }

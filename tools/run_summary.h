@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "program_facts.h"
+#include "run_traces.h"
 
 typedef struct mxp_run_result {
     const mxp_command *command;
@@ -19,12 +20,9 @@ typedef struct mxp_run_result {
     bool as_json;  // on standard output as well
     bool is_python_traced;
     bool is_job;  // the program was a starter
-    bool has_recorded;  // the folder has more traces than before
+    const mxp_run_traces *traces;  // of the run: those that were not in the folder before
     long living;  // where nothing was recorded: a process of the run that still runs, or 0
 } mxp_run_result;
-
-// How many traces there are in the folder.
-size_t mxp__run_traces(const char *folder);
 
 // Takes 2 s at most, then says instead what to type. Whatever fails in it changes nothing else.
 void mxp__run_summary(const mxp_run_result *result);

@@ -170,6 +170,16 @@ def test_what_was_in_the_folder_before_is_not_told_of_a_program_that_records_not
     assert sorted(file.name for file in (tmp_path / "mine").glob("*.json")) == ["run.json"]
 
 
+def test_what_was_in_the_folder_before_is_not_added_up(tmp_path):
+    assert run(tmp_path, "-o", "mine", *recording(50)).returncode == 0
+    earlier = {file.name for file in (tmp_path / "mine").glob("*.mxp")}
+    result = run(tmp_path, "-o", "mine", "--force", "--json", *recording(7))
+    assert "1 process, 7 spans, 1 name; lost nothing" in result.stderr
+    assert [(row["Name"], row["Count"]) for row in json.loads(result.stdout)["Rows"]] == [("work", 7)]
+    added, = {file.name for file in (tmp_path / "mine").glob("*.mxp")} - earlier
+    assert len(earlier) == 1 and added
+
+
 def test_sizes_reach_the_processes(tmp_path):
     assert run(tmp_path, "-o", "ring", "--ring", "1M", *recording(200000)).returncode == 0
     info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").glob("*.mxp")], capture_output=True, text=True, timeout=60,
