@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mxprof explain: what made the steps slow, in words, and what is gained without it.
+#include <inttypes.h>
 #include <mxprof/error.h>
+#include <mxprof/format.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -10,6 +12,7 @@
 #include "explain_ranks.h"
 #include "explain_view.h"
 #include "profiler/trace/merge.h"
+#include "summary.h"
 
 static const char help[] =
     "mxprof explain tells on one screen what made the steps slow: up to three causes, each with "
@@ -189,6 +192,54 @@ static bool any_is_marked(const mxp_explain_view *view)
     return any;
 }
 
+// ---- nothing -----------------------------------------------------------------------------------
+static void put_one(mxp_strbuf *out, const char *what, uint64_t count)
+{
+    if (what != NULL && count > 0) {
+        mxp__strbuf_printf(out, "%s%s (%" PRIu64 ")", out->length > 0 ? ", " : "", what, count);
+    }
+}
+
+// What there is besides spans, operators and steps; marks alone are nothing.
+static void put_kinds(const mxp_summary *summary, mxp_source *source, mxp_strbuf *out)
+{
+    static const char *const kinds[MXP_SUMMARY_KINDS] = {
+#define TEXT_OF(name, number, units, text) [number] = text,
+        MXP_RECORD_KINDS(TEXT_OF)
+#undef TEXT_OF
+    };
+    const mxp_source *process;
+    uint64_t statistics = 0;
+    for (int kind = 0; kind < MXP_SUMMARY_KINDS; kind++) {
+        put_one(out, kind == MXP_KIND_META ? NULL : kinds[kind], summary->by_kind[kind]);
+    }
+    for (size_t i = 0; (process = mxp__source_process(source, i)) != NULL; i++) {
+        statistics += process->stats_count;
+    }
+    put_one(out, "statistics of names", statistics);
+}
+
+static int nothing_to_explain(const mxp_command *self, mxp_input *input)
+{
+    mxp_summary summary;
+    mxp_strbuf kinds = {0};
+    int error = mxp__summary_make(self, input, &summary);
+    if (error != MXP_OK) {
+        return error;
+    }
+    put_kinds(&summary, input->source, &kinds);
+    error = kinds.length == 0
+                ? mxp__fail(MXP_ENOTSUP, "nothing is recorded in it")
+                : mxp__fail(MXP_ENOTSUP,
+                            "no spans, operators and steps are recorded in it, which causes are "
+                            "told of; what there is: %s",
+                            mxp__strbuf_text(&kinds));
+    mxp__strbuf_fini(&kinds);
+    mxp__summary_fini(&summary);
+    return error;
+}
+
+// ---- processes ---------------------------------------------------------------------------------
 static int take_processes(const mxp_command *self, const explain_options *options, mxp_input *input,
                           mxp_explain_view *view)
 {
@@ -209,8 +260,11 @@ static int take_processes(const mxp_command *self, const explain_options *option
         process = mxp__source_process(input->source, 0);
         code = take_process(self, options, process, true, view);  // which says what is missing
     }
-    const int error =
-        code < 0 ? end_view(view, input->clocks, options->window.limit_bytes) : MXP_OK;
+    int error = MXP_OK;
+    if (code < 0) {
+        error = view->count == 0 ? nothing_to_explain(self, input)
+                                 : end_view(view, input->clocks, options->window.limit_bytes);
+    }
     return error == MXP_OK ? code : mxp__input_end(input, code_of(self, error));
 }
 

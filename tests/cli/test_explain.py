@@ -210,6 +210,18 @@ def test_of_nothing_nothing_is_explained(tmp_path):
     assert "nothing is recorded" in run("explain", some, code=1).stderr
 
 
+def test_of_counters_alone_it_is_said_what_there_is(tmp_path):
+    file = native_file.NativeFile(pid=11)
+    main, depth = file.thread("main", end=10 * MS), file.name("depth", "app", "counter")
+    for at in range(7):
+        file.counter(main, depth, at * MS, at)
+    for at in range(2):
+        file.instant(main, file.name("late", "app", "instant"), at * MS)
+    told = run("explain", write(file, tmp_path / "counters.mxp"), code=3).stderr
+    assert "no spans, operators and steps are recorded in it" in told
+    assert told.endswith("what there is: counter samples (7), instants (2)\n")
+
+
 def test_the_reason_of_what_is_left_out_is_told(tmp_path):
     trace = stepped([5] * 20)
     path = write(trace, tmp_path / "a.mxp")
