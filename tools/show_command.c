@@ -296,7 +296,7 @@ static int show_arg(showing *self)
 
 static int collect_id(showing *self, mxp_source *process, const mxp_selected *within)
 {
-    return mxp__collect_id(process, within, self->id, &self->found);
+    return mxp__collect_id(process, within, self->id, self->options->id, &self->found);
 }
 
 static int show_id(showing *self)

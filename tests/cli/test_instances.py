@@ -221,6 +221,21 @@ def test_show_by_id_finds_contexts_asynchronous_ids_and_flows(tmp_path):
     assert run("show", path, "--id", 5).returncode == 3
 
 
+@pytest.mark.parametrize("written,typed", [(7, "7"), ("7", "7"), ("0x1f", "0x1f"), ("0x1f", "31"), (31, "0x1f")])
+def test_show_by_id_finds_flows_of_chromes_json_by_the_id_that_stands_there(tmp_path, written, typed):
+    def event(phase, name, at, thread, **more):
+        return {"ph": phase, "name": name, "cat": "app", "pid": 1, "tid": thread, "ts": at, **more}
+    events = [event("X", "send", 10, 1, dur=20), event("X", "receive", 50, 2, dur=20), event("X", "other", 90, 2, dur=20),
+              event("s", "go", 15, 1, id=written), event("f", "go", 55, 2, id=written, bp="e"),
+              event("s", "go", 95, 2, id=8), event("f", "go", 98, 2, id=8, bp="e")]
+    path = tmp_path / "flows.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    assert run("convert", path, "-o", tmp_path / "flows.mxp").returncode == 0
+    for trace in (path, tmp_path / "flows.mxp"):
+        assert [row["name"] for row in answer("show", "--id", typed, trace)["rows"]] == ["send", "receive"]
+        assert run("show", "--id", "9", trace).returncode == 3
+
+
 def test_a_span_that_a_flow_goes_through_often_is_one_span(tmp_path):
     file = native_file.NativeFile()
     one = file.thread("one")

@@ -26,4 +26,9 @@ int mxp__import_open(int fd, const char *path, const mxp_import_options *options
 int mxp__import_open_memory(const void *data, size_t size_bytes, const mxp_import_options *options,
                             mxp_source **source, mxp_damage *damage, mxp_strbuf *notes);
 
+// What the id of a flow became that such a text calls `id`, without a scope. Its category and name
+// are of one process's names, and flows of others have other ids although the text calls them
+// alike.
+uint64_t mxp__import_flow_id(const char *id, mxp_name_view category, mxp_name_view name);
+
 #endif

@@ -50,6 +50,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return a ^ a >> 29;
 }
 
+static uint64_t mix_field(uint64_t id, mxp_json_key key, const char *text, size_t length)
+{
+    return mix(id, mxp__checksum(text, length) + key);
+}
+
 uint64_t mxp__import_event_id(const mxp_import *import, bool with_name)
 {
     static const mxp_json_key keys[] = {MXP__FIELD_id, MXP__FIELD_id2, MXP__FIELD_scope,
@@ -57,9 +62,18 @@ uint64_t mxp__import_event_id(const mxp_import *import, bool with_name)
     uint64_t id = 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0] - !with_name; i++) {
         const mxp_json_field *field = mxp__field(&import->event, keys[i]);
-        id = mix(id, mxp__checksum(field->text, field->length) + keys[i]);
+        id = mix_field(id, keys[i], field->text, field->length);
     }
     return id;
+}
+
+uint64_t mxp__import_flow_id(const char *id, mxp_name_view category, mxp_name_view name)
+{
+    uint64_t mixed = mix_field(0, MXP__FIELD_id, id, strlen(id));
+    mixed = mix_field(mixed, MXP__FIELD_id2, "", 0);
+    mixed = mix_field(mixed, MXP__FIELD_scope, "", 0);
+    mixed = mix_field(mixed, MXP__FIELD_cat, category.text, category.length);
+    return mix_field(mixed, MXP__FIELD_name, name.text, name.length);
 }
 
 // ---- where -------------------------------------------------------------------------------------

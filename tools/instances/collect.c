@@ -2,12 +2,15 @@
 // See collect.h. Two readings: the first finds the carriers, the second what lies within them.
 #include "instances/collect.h"
 
+#include <inttypes.h>
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "import/import.h"
 
 // A point of a flow: the innermost span around it belongs to the flow.
 typedef struct flow_point {
@@ -17,12 +20,15 @@ typedef struct flow_point {
     bool is_found;
 } flow_point;
 
+enum { ID_TEXTS = 3 };
+
 typedef struct collecting {
     mxp_source *process;
     const mxp_selected *within;
     mxp_collected *found;
     mxp_wanted_arg wanted;
     uint64_t id;
+    uint64_t (*imported_ids)[ID_TEXTS];  // what it is in flows of each name
     size_t first_carrier;  // of this process
     flow_point *points;
     size_t point_count, point_capacity;
@@ -104,9 +110,41 @@ static int visit_id(void *context, const mxp_instance *instance)
                : MXP_OK;
 }
 
+static int find_imported_ids(collecting *self, const char *text)
+{
+    mxp_source *process = self->process;
+    char decimal[24], hexadecimal[24];
+    snprintf(decimal, sizeof decimal, "%" PRIu64, self->id);
+    snprintf(hexadecimal, sizeof hexadecimal, "0x%" PRIx64, self->id);
+    const char *const texts[ID_TEXTS] = {text, decimal, hexadecimal};
+    self->imported_ids = mxp__alloc(process->name_count * sizeof *self->imported_ids);
+    if (self->imported_ids == NULL && process->name_count > 0) {
+        return mxp__fail_memory("the ids of flows");
+    }
+    for (uint32_t i = 0; i < process->name_count; i++) {
+        const mxp_name_view name = process->name(process, i);
+        const mxp_name_view none = {.text = ""};
+        const mxp_name_view category =
+            name.category != 0 ? process->name(process, name.category) : none;
+        for (int j = 0; name.style == MXP_STYLE_FLOW && j < ID_TEXTS; j++) {
+            self->imported_ids[i][j] = mxp__import_flow_id(texts[j], category, name);
+        }
+    }
+    return MXP_OK;
+}
+
+static bool is_of_flow(const collecting *self, const mxp_event *event)
+{
+    bool is_it = event->value.u64 == self->id;
+    for (int i = 0; event->name < self->process->name_count && i < ID_TEXTS; i++) {
+        is_it |= event->value.u64 == self->imported_ids[event->name][i];
+    }
+    return is_it;
+}
+
 static int add_point(collecting *self, const mxp_event *event)
 {
-    if (event->kind != MXP_KIND_FLOW || event->value.u64 != self->id) {
+    if (event->kind != MXP_KIND_FLOW || !is_of_flow(self, event)) {
         return MXP_OK;
     }
     if (mxp__grow(&self->points, &self->point_capacity, self->point_count + 1,
@@ -295,7 +333,7 @@ int mxp__collect_arg(mxp_source *process, const mxp_selected *within, const char
     return error == MXP_OK ? collect(&self, visit_arg) : error;
 }
 
-int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id,
+int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id, const char *text,
                     mxp_collected *found)
 {
     static const char key[] = "id";
@@ -308,8 +346,13 @@ int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id
     self.wanted.bits = id;
     self.wanted.is_whole = true;
     if (error == MXP_OK) {
+        error = find_imported_ids(&self, text);
+    }
+    if (error == MXP_OK) {
         error = find_points(&self);
     }
+    mxp__free(self.imported_ids, process->name_count * sizeof *self.imported_ids);
+    self.imported_ids = NULL;
     return error == MXP_OK ? collect(&self, visit_id) : error;
 }
 

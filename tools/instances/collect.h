@@ -22,8 +22,9 @@ typedef struct mxp_collected {
 // MXP_ENOMEM, or an error of the source.
 int mxp__collect_arg(mxp_source *process, const mxp_selected *within, const char *key,
                      size_t key_length, const char *value, mxp_collected *found);
-// By the context of a span, by the argument "id" of an asynchronous one, or by a flow through them.
-int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id,
+// By the context of a span, by the argument "id" of an asynchronous one, or by a flow through them,
+// which in an imported trace may be called by `text`, or by the number in base 10 or 16.
+int mxp__collect_id(mxp_source *process, const mxp_selected *within, uint64_t id, const char *text,
                     mxp_collected *found);
 int mxp__collect_time(mxp_source *process, int64_t begin_ns, int64_t end_ns, mxp_collected *found);
 int mxp__collected_finish(mxp_collected *found);  // sorts and nests, when all are added
