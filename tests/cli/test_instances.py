@@ -236,6 +236,23 @@ def test_show_by_id_finds_flows_of_chromes_json_by_the_id_that_stands_there(tmp_
         assert run("show", "--id", "9", trace).returncode == 3
 
 
+@pytest.mark.parametrize("args", [None, {}, {"size": 3}, {"id": 9}])
+@pytest.mark.parametrize("written,typed", [(7, "7"), ("7", "7"), ("0x1f", "31")])
+def test_show_by_id_finds_asynchronous_spans_of_chromes_json(tmp_path, written, typed, args):
+    def event(phase, name, at, number, **more):
+        return {"ph": phase, "name": name, "cat": "app", "pid": 1, "tid": 1, "ts": at, "id": number, **more}
+    begin = {} if args is None else {"args": args}
+    events = [event("b", "first", 10, written, **begin), event("b", "other", 15, 8), event("e", "first", 30, written),
+              event("e", "other", 35, 8), event("b", "named", 40, "seven"), event("e", "named", 45, "seven")]
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    own = (args or {}).get("id")
+    found, = answer("show", "--id", own or typed, path)["rows"]
+    assert found["name"] == "first"
+    assert {arg["key"]: arg["value"] for arg in found["args"]} == {"id": int(typed), **(args or {})}
+    assert run("show", "--id", "9" if own is None else typed, path).returncode == 3
+
+
 def test_a_span_that_a_flow_goes_through_often_is_one_span(tmp_path):
     file = native_file.NativeFile()
     one = file.thread("one")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spans: complete ones, and those whose begin and end are two events.
+#include <inttypes.h>
 #include <mxprof/error.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,14 +77,40 @@ static int complete(mxp_import *import, mxp_json_time ts)
 }
 
 // ---- begin and end -----------------------------------------------------------------------------
+// The id of an asynchronous span as an argument, before those of its begin, if it is a number: so
+// that it is found by it, as one that was recorded with it.
+static void put_begin_args(const mxp_import *import, uint8_t style, mxp_strbuf *out)
+{
+    const mxp_json_field *id = mxp__field(&import->event, MXP__FIELD_id);
+    const char *args = mxp__strbuf_text(&import->event.args);
+    char text[24], *end = text;
+    uint64_t number = 0;
+    if (style == MXP_STYLE_ASYNC && id->length > 0 && id->length < sizeof text) {
+        snprintf(text, sizeof text, "%.*s", (int)id->length, id->text);
+        number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 0) : 0;
+    }
+    if (number == 0 || number == UINT64_MAX || *end != '\0') {
+        mxp__strbuf_puts(out, args);
+        return;
+    }
+    args += strspn(args, "{ \t\r\n");
+    mxp__strbuf_printf(out, "{\"id\":%" PRIu64 "%s%s", number,
+                       *args == '\0' || *args == '}' ? "" : ",", *args == '\0' ? "}" : args);
+}
+
 static int begin(mxp_import *import, mxp_import_row row, size_t *stack, uint8_t style, int64_t ns)
 {
     mxp_import_place place = mxp__import_place(import);
     mxp_import_frame frame = {.begin_ns = ns, .row = row};
     int error = mxp__import_event_name(import, row, style, MXP_UNIT_NONE, &place, &frame.name);
-    if (error == MXP_OK && import->options.with_args && import->event.args.length > 0) {
-        frame.args = mxp__strdup(mxp__strbuf_text(&import->event.args));
-        error = frame.args == NULL ? mxp__fail_memory("an imported trace") : MXP_OK;
+    if (error == MXP_OK && import->options.with_args) {
+        mxp_strbuf args = {0};
+        put_begin_args(import, style, &args);
+        frame.args = args.failed || args.length == 0 ? NULL : mxp__strdup(mxp__strbuf_text(&args));
+        error = frame.args == NULL && (args.failed || args.length > 0)
+                    ? mxp__fail_memory("an imported trace")
+                    : MXP_OK;
+        mxp__strbuf_fini(&args);
     }
     return error == MXP_OK ? mxp__import_open_push(&import->open, stack, frame) : error;
 }
