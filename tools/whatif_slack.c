@@ -7,7 +7,7 @@
 #include "whatif_view.h"
 
 static const char *const phases[MXP__SLACK_PHASES] = {"none", "forward", "backward", "update",
-                                               "communication"};
+                                                      "communication"};
 
 static void put_row(const mxp_source *process, const mxp_scope_tree *scopes,
                     const uint32_t *node_of, const mxp_slack_row *row, mxp_json *json)
