@@ -110,7 +110,7 @@ def olds():
                   if path.parent.parent.name.startswith(("2.7.", "3.6.", "3.7.")))
 
 
-@pytest.mark.parametrize("old", olds(), ids=lambda path: path.parent.parent.name)
+@pytest.mark.parametrize("old", olds(), ids=[old.parent.parent.name for old in olds()])
 def test_a_python_that_lets_nothing_in_is_told(old, tmp_path):
     result = subprocess.run([BUILD / "mxprof", "run", "-o", "run", "--python", old, "-c", "print('done')"], cwd=tmp_path,
                             env=environment(), timeout=60, check=False, capture_output=True, text=True)

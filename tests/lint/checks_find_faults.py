@@ -124,24 +124,42 @@ def run_case(check, path, content):
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-# What builds and installers leave in ignored places breaks every rule, and is nobody's.
+# What builds and installers leave in ignored places breaks every rule, and is nobody's; what the documents' examples leave at the
+# top is the reader's.
 def ignored_files_are_looked_at(check):
+    broken = '#include "no_such.h"\n' * 900
     with tempfile.TemporaryDirectory() as folder:
         tree = pathlib.Path(folder)
-        for path, content in ((".gitignore", "build/\n"), ("src/base/kept.c", LICENCE),
-                              ("src/build/a.c", '#include "no_such.h"\n' * 900)):
+        for path, content in ((".gitignore", "build/\n"), ("src/base/kept.c", LICENCE), ("src/build/a.c", broken),
+                              ("hello.c", broken), ("first/hello.c", broken)):
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(content)
         subprocess.run(["git", "init", "-q", tree], check=True)
+        subprocess.run(["git", "-C", tree, "add", ".gitignore", "src/base"], check=True)
         result = subprocess.run([sys.executable, SOURCE / f"scripts/check-{check}", tree],
                                 capture_output=True, text=True, check=False)
         if result.returncode != 0:
-            print(f"check-{check} looks at a file that git ignores:\n{result.stdout}{result.stderr}")
+            print(f"check-{check} looks at a file that git ignores, or that is the reader's:\n{result.stdout}{result.stderr}")
         return result.returncode != 0
 
 
+# A file that git would add in a folder of the tree.
+def new_files_are_passed_over():
+    with tempfile.TemporaryDirectory() as folder:
+        tree = pathlib.Path(folder)
+        (tree / "src/base").mkdir(parents=True)
+        for name, content in (("kept.c", LICENCE), ("new.c", "int a;\n")):
+            (tree / "src/base" / name).write_text(content)
+        subprocess.run(["git", "init", "-q", tree], check=True)
+        subprocess.run(["git", "-C", tree, "add", "src/base/kept.c"], check=True)
+        result = subprocess.run([sys.executable, SOURCE / "scripts/check-text", tree], capture_output=True, text=True, check=False)
+        if result.returncode != 1 or "new.c" not in result.stdout:
+            print(f"check-text passes over a file that is new:\n{result.stdout}{result.stderr}")
+        return "new.c" not in result.stdout
+
+
 def main():
-    failures = sum(map(ignored_files_are_looked_at, ("deps", "sizes", "text")))
+    failures = sum(map(ignored_files_are_looked_at, ("deps", "sizes", "text"))) + new_files_are_passed_over()
     for check, path, content, expected in CASES:
         result = run_case(check, path, content)
         found = result.returncode == 1 and expected is not None and expected in result.stdout
@@ -150,7 +168,7 @@ def main():
             failures += 1
             print(f"check-{check} on {path}, expected {expected!r}, got {result.returncode}:")
             print(result.stdout + result.stderr)
-    print(f"{len(CASES) + 3} cases, {failures} failures")
+    print(f"{len(CASES) + 4} cases, {failures} failures")
     return 1 if failures else 0
 
 
