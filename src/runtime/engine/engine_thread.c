@@ -156,8 +156,12 @@ void mxn__threads_fork_parent(void)
 void mxn__threads_fork_child(bool prepared)
 {
     if (!prepared) {
+        // Nobody else is here, and locks that a thread of before may have taken in another order
+        // are held: it is not waited for.
         mxp__lock_reset(&lock);
-        mxp__lock(&lock);
+        const bool is_ours = mxp__try_lock(&lock);
+        assert(is_ours);
+        (void)is_ours;
     }
     left = left_last = NULL;
     for (uint32_t i = 0; i < mxp_atomic_own(&table_count); i++) {
