@@ -310,15 +310,20 @@ static void body_ring_with_many_threads(void)
 }
 
 // ---- threads -----------------------------------------------------------------------------------
+// A thread that does not get a core within a record, while a freeze waits for it, loses what it
+// records then: on a busy machine that may be one of these.
 static void count_thousand_threads(int store, int policy)
 {
+    const uint64_t before = lost_so_far();
     assert_int_equal(configure(path, store, policy, 64 * MIB), 0);
     assert_int_equal(mxp_session_run(session), 0);
     short_threads(1000);
     assert_int_equal(mxp_session_stop(session), 0);
     assert_int_equal(mxp_session_dump(session, 1), 0);
-    assert_int_equal(lost_so_far(), 0);  // first: what is missing and not counted is worse
-    assert_int_equal(spans_in(path), 3000);
+    mxp_report report = {.size_bytes = sizeof report};
+    assert_int_equal(mxp_session_report(session, &report), 0);
+    assert_int_equal(spans_in(path) + report.lost - before, 3000);
+    assert_true(report.lost == before || report.unanswered > 0);
 }
 
 static void body_thousand_threads(void)
