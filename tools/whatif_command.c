@@ -120,8 +120,8 @@ static int predict(mxp_each_window *run, mxp_source *process, const mxp_steps *s
     const mxp_whatif_options *options = run->context;
     mxp_change_set set = {.changes = options->changes, .count = options->count};
     mxp_what_if result;
-    const int error =
-        mxp__what_if(process, steps, chosen, run->options->limit_bytes, &set, 1, &result);
+    const int error = mxp__what_if(process, steps, chosen, run->options->limit_bytes,
+                                   run->options->json != 0, &set, 1, &result);
     if (error != MXP_OK) {
         return failed(run->command, error);
     }
@@ -167,7 +167,7 @@ typedef void show_best(void *context, const mxp_what_if *result, const mxp_steps
                        const mxp_change_set *const *order, size_t count);
 
 static int try_candidates(mxp_source *process, const mxp_steps *steps, const bool *chosen,
-                          uint64_t limit_bytes, show_best *show, void *context)
+                          uint64_t limit_bytes, bool wants_slack, show_best *show, void *context)
 {
     mxp_whatif_candidates candidates;
     mxp_what_if result;
@@ -177,8 +177,8 @@ static int try_candidates(mxp_source *process, const mxp_steps *steps, const boo
     if (error != MXP_OK) {
         return error;
     }
-    error = mxp__what_if(process, steps, chosen, limit_bytes, candidates.sets, candidates.count,
-                         &result);
+    error = mxp__what_if(process, steps, chosen, limit_bytes, wants_slack, candidates.sets,
+                         candidates.count, &result);
     if (error == MXP_OK) {
         error = find_best(&result, &order, &count);
         if (error == MXP_OK) {
@@ -234,7 +234,8 @@ int mxp__whatif_best_json(mxp_source *process, const mxp_steps *steps, const mxp
     if (steps->operators == 0) {
         return mxp__fail(MXP_ENOTSUP, "%s", no_operators);
     }
-    return try_candidates(process, &looked_at, choice->steps, limit_bytes, show_as_json, &best);
+    return try_candidates(process, &looked_at, choice->steps, limit_bytes, true, show_as_json,
+                          &best);
 }
 
 // Of several processes some may have no operators.
@@ -267,7 +268,7 @@ static int look(mxp_each_window *run, mxp_source *process, const mxp_steps *step
         return predict(run, process, &looked_at, choice->steps);
     }
     const int error = try_candidates(process, &looked_at, choice->steps, run->options->limit_bytes,
-                                     show_in_run, run);
+                                     run->options->json != 0, show_in_run, run);
     return error == MXP_OK ? -1 : failed(run->command, error);
 }
 

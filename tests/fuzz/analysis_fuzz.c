@@ -155,7 +155,8 @@ static void check_what_if(mxp_source *process, const mxp_steps *steps)
         sets[i] = (mxp_change_set){.changes = &changes[i], .count = 1};
     }
     mxp_what_if result;
-    const int error = mxp__what_if(process, steps, NULL, MXP__GRAPH_BYTES_MAX, sets, SETS, &result);
+    const int error =
+        mxp__what_if(process, steps, NULL, MXP__GRAPH_BYTES_MAX, true, sets, SETS, &result);
     require(error == MXP_OK || error == MXP_ENOTSUP || error == MXP_EINVAL);
     if (error == MXP_OK) {
         require(result.count > 0 && result.count + result.left_out <= steps->count + 1);

@@ -22,6 +22,7 @@ typedef struct forecast {
     const mxp_steps *steps;
     const bool *chosen;
     uint64_t limit_bytes;
+    bool wants_slack;
     mxp_what_if *out;
     mxp_change_tables *tables;  // by set
     // By set: how much less and more would be gained, of all steps, if workers that are idle then
@@ -198,7 +199,7 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
     if (error == MXP_OK) {
         error = add_steps(of, first, end);
     }
-    if (error == MXP_OK) {
+    if (error == MXP_OK && of->wants_slack) {
         error = mxp__slack_rows_add(&of->out->slack, &plan, of->chosen);
     }
     for (size_t i = 0; i < of->out->set_count && error == MXP_OK; i++) {
@@ -385,7 +386,8 @@ static void forecast_fini(forecast *of)
 }
 
 int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen,
-                 uint64_t limit_bytes, mxp_change_set *sets, size_t set_count, mxp_what_if *result)
+                 uint64_t limit_bytes, bool wants_slack, mxp_change_set *sets, size_t set_count,
+                 mxp_what_if *result)
 {
     *result = (mxp_what_if){.process = process, .sets = sets, .set_count = set_count};
     for (size_t i = 0; i < set_count; i++) {
@@ -407,6 +409,7 @@ int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen
                    .steps = &one,
                    .chosen = chosen,
                    .limit_bytes = limit_bytes,
+                   .wants_slack = wants_slack,
                    .out = result};
     int error = prepare(&of);
     if (error == MXP_OK) {

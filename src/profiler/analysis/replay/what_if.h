@@ -63,7 +63,7 @@ typedef struct mxp_what_if {
     size_t left_out;  // chosen ones with losses or pauses in them, or without an end
     uint64_t operators, cut_ops;  // cut: of more variables than a record holds
     double unknown;  // share of the path
-    mxp_slack_rows slack;  // of the operators of these steps, as recorded
+    mxp_slack_rows slack;  // of the operators of these steps, as recorded; where it is wanted
     mxp_change_set *sets;
     size_t set_count;
     size_t length_capacity, gain_capacity;
@@ -75,7 +75,8 @@ typedef struct mxp_what_if {
 // run does not come out of its own replay to the nanosecond. MXP_EINVAL: a glob fits nothing.
 // MXP_ENOMEM. The sets are the caller's; what is allocated in them is freed by mxp__what_if_fini.
 int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen,
-                 uint64_t limit_bytes, mxp_change_set *sets, size_t set_count, mxp_what_if *result);
+                 uint64_t limit_bytes, bool wants_slack, mxp_change_set *sets, size_t set_count,
+                 mxp_what_if *result);
 void mxp__what_if_fini(mxp_what_if *result);
 
 #endif

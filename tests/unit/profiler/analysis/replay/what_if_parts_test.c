@@ -120,8 +120,8 @@ static void predict(const scene *s, uint64_t limit_bytes, mxp_change_set *sets, 
     for (size_t i = 0; i < SETS; i++) {
         sets[i] = (mxp_change_set){.changes = &changes[i], .count = 1};
     }
-    assert_int_equal(mxp__what_if(s->source, &s->steps, NULL, limit_bytes, sets, SETS, result),
-                     MXP_OK);
+    assert_int_equal(
+        mxp__what_if(s->source, &s->steps, NULL, limit_bytes, true, sets, SETS, result), MXP_OK);
 }
 
 static void check_same_set(const mxp_change_set *one, const mxp_change_set *parts, size_t steps)
