@@ -134,18 +134,18 @@ static int add_line(joined *all, const char *line, size_t length, mxp_squeeze *s
     return name != NULL ? note_name(all, name) : MXP_OK;
 }
 
-static int add_module(joined *all, const char *name)
+typedef int line_taker(joined *all, const char *line, size_t length, mxp_squeeze *state);
+
+static int add_lines(joined *all, const char *name, line_taker *add)
 {
     mxp_strbuf text = {0};
     mxp_squeeze state = {0};
-    all->module = name;
-    all->in_import = false;
     int error = read_file(all->folder, name, &text);
     error = error == MXP_OK ? check_ascii(name, &text) : error;
     const char *line = mxp__strbuf_text(&text);
     while (error == MXP_OK && *line != '\0') {
         const size_t length = strcspn(line, "\n");
-        error = add_line(all, line, length, &state);
+        error = add(all, line, length, &state);
         line += length + (line[length] == '\n');
     }
     if (error == MXP_OK && strstr(mxp__strbuf_text(&text), "</script") != NULL) {
@@ -153,6 +153,13 @@ static int add_module(joined *all, const char *name)
     }
     mxp__strbuf_fini(&text);
     return error;
+}
+
+static int add_module(joined *all, const char *name)
+{
+    all->module = name;
+    all->in_import = false;
+    return add_lines(all, name, add_line);
 }
 
 static int add_modules(joined *all)
@@ -174,24 +181,10 @@ static int add_modules(joined *all)
 }
 
 // ---- what unpacks the script -------------------------------------------------------------------
-static int read_start(joined *all)
+static int add_start_line(joined *all, const char *line, size_t length, mxp_squeeze *state)
 {
-    static const char name[] = "start.js";
-    mxp_strbuf text = {0};
-    mxp_squeeze state = {0};
-    int error = read_file(all->folder, name, &text);
-    error = error == MXP_OK ? check_ascii(name, &text) : error;
-    const char *line = mxp__strbuf_text(&text);
-    while (error == MXP_OK && *line != '\0') {
-        const size_t length = strcspn(line, "\n");
-        mxp__page_squeeze(&state, line, length, &all->start);
-        line += length + (line[length] == '\n');
-    }
-    if (error == MXP_OK && strstr(mxp__strbuf_text(&text), "</script") != NULL) {
-        error = mxp__fail(MXP_EINVAL, "%s: </script would end the page's script", name);
-    }
-    mxp__strbuf_fini(&text);
-    return error;
+    mxp__page_squeeze(state, line, length, &all->start);
+    return MXP_OK;
 }
 
 // A command that cannot pack writes no pages either: their sections are packed, too.
@@ -292,7 +285,7 @@ int mxp__page_join(const char *folder, mxp_page_text *text)
     int error = read_style(&all);
     error = error == MXP_OK ? add_modules(&all) : error;
     error = error == MXP_OK ? pack_script(&all) : error;
-    error = error == MXP_OK ? read_start(&all) : error;
+    error = error == MXP_OK ? add_lines(&all, "start.js", add_start_line) : error;
     error = error == MXP_OK ? read_file(folder, "page.html", &page) : error;
     error = error == MXP_OK && (all.script.failed || all.names.failed || all.style.failed ||
                                 all.code.failed || all.start.failed)
