@@ -87,6 +87,16 @@ int mxp__count_option(const mxp_command *command, const char *name, const char *
 }
 
 // ---- options -----------------------------------------------------------------------------------
+const char *mxp__first_given(const mxp_given_option *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (options[i].is_given) {
+            return options[i].name;
+        }
+    }
+    return NULL;
+}
+
 static int check_phases(const mxp_command *command, mxp_selection *selection)
 {
     static const char *const words[] = {[MXP_PHASE_NONE] = "none",

@@ -82,6 +82,15 @@ int mxp__selection_filter(const mxp_command *command, const mxp_selection *selec
 // A number above 0 of an option. -1, or the exit code of a wrong call after an error line.
 int mxp__count_option(const mxp_command *command, const char *name, const char *text,
                       size_t *count);
+// An option of the command line and whether it was given, where it does not belong.
+typedef struct mxp_given_option {
+    const char *name;
+    bool is_given;
+} mxp_given_option;
+
+// The name of the first one that was given, or null.
+const char *mxp__first_given(const mxp_given_option *options, size_t count);
+
 // "20ms", "1.5s", "1.5" (seconds), "300us", "40ns" as ns; no sign. False: it is none.
 bool mxp__duration_parse(const char *text, int64_t *ns);
 

@@ -87,22 +87,15 @@ static const char *not_of_table(const mxp_instance_wish *wish, const char *perce
 {
     const mxp_selection *selection = &wish->selection;
     const bool is_histogram = wish->histogram != NULL, is_arg = wish->arg != NULL;
-    const struct {
-        const char *name;
-        bool is_refused;
-    } options[] = {{"--top", selection->top != NULL && !is_arg},
-                   {"--sum", wish->sum != NULL && !is_arg},
-                   {"--idle", wish->idle.count > 0 && !wish->by_thread},
-                   {"--percentiles", percentiles != NULL && wish->by_thread},
-                   {"--name", selection->names.count > 0 && (wish->by_thread || is_histogram)},
-                   {"--scope", selection->scopes.count > 0 && wish->by_thread},
-                   {"--phase", selection->phases.count > 0 && wish->by_thread}};
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (options[i].is_refused) {
-            return options[i].name;
-        }
-    }
-    return NULL;
+    const mxp_given_option options[] = {
+        {"--top", selection->top != NULL && !is_arg},
+        {"--sum", wish->sum != NULL && !is_arg},
+        {"--idle", wish->idle.count > 0 && !wish->by_thread},
+        {"--percentiles", percentiles != NULL && wish->by_thread},
+        {"--name", selection->names.count > 0 && (wish->by_thread || is_histogram)},
+        {"--scope", selection->scopes.count > 0 && wish->by_thread},
+        {"--phase", selection->phases.count > 0 && wish->by_thread}};
+    return mxp__first_given(options, sizeof options / sizeof options[0]);
 }
 
 static int check(const mxp_command *command, mxp_instance_wish *wish, const char *by,

@@ -87,27 +87,12 @@ static int place_of(const mxp_command *self, const char *option, const char *wor
     return -1;
 }
 
-typedef struct given_option {
-    const char *name;
-    bool is_given;
-} given_option;
-
-static const char *first_given(const given_option *options, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (options[i].is_given) {
-            return options[i].name;
-        }
-    }
-    return NULL;
-}
-
 // MXNet's table has all names of all time; an option that would choose some of it is refused, or
 // its sums would be taken for those of a part. Null: there is none.
 static const char *not_of_mxnet(const report_options *chosen)
 {
     const mxp_selection *selection = &chosen->wish.selection;
-    const given_option options[] = {
+    const mxp_given_option options[] = {
         {"--step", selection->step != NULL},      {"--from", selection->from != NULL},
         {"--until", selection->until != NULL},    {"--name", selection->names.count > 0},
         {"--scope", selection->scopes.count > 0}, {"--thread", selection->threads.count > 0},
@@ -115,7 +100,7 @@ static const char *not_of_mxnet(const report_options *chosen)
         {"--tree", chosen->wish.tree != 0},       {"--depth", chosen->depth != NULL},
         {"--min", chosen->least != NULL},         {"--unit", chosen->wish.screen.unit != 0},
         {"--memory", chosen->memory != NULL}};
-    return first_given(options, sizeof options / sizeof options[0]);
+    return mxp__first_given(options, sizeof options / sizeof options[0]);
 }
 
 static int mxnet_words(const mxp_command *self, report_options *chosen)
@@ -156,7 +141,7 @@ static const char *not_of_by(const report_options *chosen)
 {
     const mxp_report_wish *wish = &chosen->wish;
     const mxp_selection *selection = &wish->selection;
-    const given_option options[] = {
+    const mxp_given_option options[] = {
         {"--sort", chosen->sort != NULL},         {"--depth", chosen->depth != NULL},
         {"--top", selection->top != NULL},        {"--name", selection->names.count > 0},
         {"--scope", selection->scopes.count > 0}, {"--thread", selection->threads.count > 0},
@@ -164,7 +149,7 @@ static const char *not_of_by(const report_options *chosen)
     if ((wish->by != MXP_BY_STEP && wish->by != MXP_BY_PATH) || wish->json) {
         return NULL;
     }
-    return first_given(options, sizeof options / sizeof options[0]);
+    return mxp__first_given(options, sizeof options / sizeof options[0]);
 }
 
 static bool parse_share(const char *text, double *share)
