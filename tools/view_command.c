@@ -145,7 +145,7 @@ static int check_windows(const mxp_command *self, mxp_view *view)
     for (size_t i = 0; i < view->process_count && code < 0; i++) {
         mxp_choice choice;
         const mxp_steps *steps = &view->report.processes[i].steps;
-        if (mxp__view_lacks_steps(view, steps)) {
+        if (mxp__report_lacks_steps(&view->report, asked, steps)) {
             continue;
         }
         code = mxp__selection_window(self, asked, steps, &choice);

@@ -98,13 +98,19 @@ static int add_process(mxp_time_report *report, mxp_report_process *process)
 }
 
 // ---- which part of each ------------------------------------------------------------------------
+bool mxp__report_lacks_steps(const mxp_time_report *report, const mxp_selection *selection,
+                             const mxp_steps *steps)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < report->process_count; i++) {
+        has_any |= report->processes[i].steps.count > 0;
+    }
+    return has_any && steps->count == 0 && selection->step != NULL;
+}
+
 static bool is_beside_steps(const mxp_time_report *report, const mxp_report_process *process)
 {
-    bool has_steps = false;
-    for (size_t i = 0; i < report->process_count; i++) {
-        has_steps |= report->processes[i].steps.count > 0;
-    }
-    return has_steps && process->steps.count == 0 && report->wish->selection.step != NULL;
+    return mxp__report_lacks_steps(report, &report->wish->selection, &process->steps);
 }
 
 static void widen(const mxp_report_process *process, int64_t *from_ns, int64_t *until_ns)

@@ -80,16 +80,6 @@ static inline mxp_source *mxp__view_source(const mxp_view *view, size_t process)
     return view->report.processes[process].source;
 }
 
-// Whether it has none of the steps that are asked for, as a server of a job, which others have.
-static inline bool mxp__view_lacks_steps(const mxp_view *view, const mxp_steps *steps)
-{
-    bool has_any = false;
-    for (size_t i = 0; i < view->report.process_count; i++) {
-        has_any |= view->report.processes[i].steps.count > 0;
-    }
-    return has_any && steps->count == 0 && view->wish->selection.step != NULL;
-}
-
 // Adds a section of these columns; `count` rows. MXP_ENOMEM, MXP_EIO.
 int mxp__view_section(mxp_view *view, const char *name, const mxp_strbuf *columns,
                       size_t column_count, size_t count);

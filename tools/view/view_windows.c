@@ -65,7 +65,7 @@ static int add_asked(mxp_view *view, const mxp_steps *steps)
     mxp_choice choice;
     int error = MXP_OK;
     if ((asked->step == NULL && asked->from == NULL && asked->until == NULL) ||
-        mxp__view_lacks_steps(view, steps)) {
+        mxp__report_lacks_steps(&view->report, asked, steps)) {
         return MXP_OK;
     }
     error = mxp__choice_make(steps, &asked->window, &choice);
