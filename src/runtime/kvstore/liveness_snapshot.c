@@ -3,7 +3,6 @@
 // hears of a slow step from everybody who waited in it, perhaps at once, and makes one of them.
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/os/os.h"
 #include "runtime/kvstore/liveness_core.h"
 
