@@ -4,6 +4,7 @@
 #include "base/device_name.h"
 #include "memory_shown.h"
 #include "text/json_writer.h"
+#include "text/phase.h"
 
 static void put_row_name(const mxp_memory_shown *view, const mxp_memory_device *device, int by,
                          const char *key, uint32_t owner, mxp_json *json)
@@ -43,12 +44,11 @@ static void put_peak(const mxp_memory_shown *view, const mxp_memory_device *devi
         put_row_name(view, device, MXP_MEMORY_BY_OWNER, "block_of", peak->owner, json);
     }
     if (peak->ran.is_known) {
-        static const char *const phases[] = {"", "forward", "backward", "update", "communication"};
         mxp__json_row(json, "ran");
         mxp__json_u64(json, "id", peak->ran.id);
         put_id(view, "name", peak->ran.name, json);
         put_id(view, "scope", peak->ran.scope, json);
-        mxp__json_text(json, "phase", phases[peak->ran.phase < 5 ? peak->ran.phase : 0]);
+        mxp__json_text(json, "phase", mxp__phase_label(peak->ran.phase));
         mxp__json_i64(json, "begin_ns", peak->ran.begin_ns);
         mxp__json_i64(json, "end_ns", peak->ran.end_ns);
         mxp__json_end(json);

@@ -10,9 +10,8 @@
 #include "path_view.h"
 #include "text/figure.h"
 #include "text/label.h"
+#include "text/phase.h"
 #include "text/text_table.h"
-
-static const char *const phases[] = {"", "forward", "backward", "update", "communication"};
 
 static void put_part(const mxp_screen *screen, const char *what, uint64_t ns, uint64_t total_ns,
                      uint64_t steps, mxp_strbuf *out)
@@ -68,8 +67,7 @@ static void put_piece(const mxp_path_view *view, const mxp_screen *screen,
     mxp__path_view_label(view, piece->kind, kept->name, kept->scope, &label);
     mxp__put_label(screen, mxp__strbuf_text(&label), label.length, mxp__text_cell(table));
     mxp__strbuf_fini(&label);
-    mxp__strbuf_puts(mxp__text_cell(table),
-                     kept->phase < sizeof phases / sizeof phases[0] ? phases[kept->phase] : "");
+    mxp__strbuf_puts(mxp__text_cell(table), mxp__phase_label(kept->phase));
     mxp__text_row(table, MXP_LOOK_PLAIN);
 }
 
@@ -121,9 +119,8 @@ static void put_row(const mxp_path_view *view, const mxp_screen *screen, const m
     mxp_strbuf *cell = mxp__text_cell(table);
     mxp__put_label(screen, mxp__strbuf_text(&label), label.length, cell);
     mxp__strbuf_fini(&label);
-    if (row->phase != 0 && row->phase < sizeof phases / sizeof phases[0] &&
-        in_several_phases(view, row)) {
-        mxp__strbuf_printf(cell, " (%s)", phases[row->phase]);
+    if (mxp__phase_label(row->phase)[0] != '\0' && in_several_phases(view, row)) {
+        mxp__strbuf_printf(cell, " (%s)", mxp__phase_label(row->phase));
     }
     mxp__strbuf_puts(mxp__text_cell(table), mxp__path_kind_name(row->kind));
     mxp__put_duration(screen, (double)row->total_ns / (double)view->rows.steps,
@@ -295,8 +292,7 @@ static void json_row(const mxp_path_view *view, const mxp_path_row *row, mxp_jso
     mxp__json_row(json, NULL);
     mxp__json_text(json, "what", mxp__path_kind_name(row->kind));
     mxp__json_bytes(json, "where", mxp__strbuf_text(&label), label.length);
-    mxp__json_text(json, "phase",
-                   row->phase < sizeof phases / sizeof phases[0] ? phases[row->phase] : "");
+    mxp__json_text(json, "phase", mxp__phase_label(row->phase));
     mxp__json_u64(json, "total_ns", row->total_ns);
     mxp__json_u64(json, "pieces", row->pieces);
     mxp__json_u64(json, "steps", row->steps);

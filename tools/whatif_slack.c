@@ -4,10 +4,8 @@
 
 #include "base/alloc.h"
 #include "profiler/analysis/window/scope_tree.h"
+#include "text/phase.h"
 #include "whatif_view.h"
-
-static const char *const phases[MXP__SLACK_PHASES] = {"none", "forward", "backward", "update",
-                                                      "communication"};
 
 static void put_row(const mxp_source *process, const mxp_scope_tree *scopes,
                     const uint32_t *node_of, const mxp_slack_row *row, mxp_json *json)
@@ -19,7 +17,7 @@ static void put_row(const mxp_source *process, const mxp_scope_tree *scopes,
     mxp__json_row(json, NULL);
     mxp__json_bytes(json, "name", name.text, name.length);
     mxp__json_bytes(json, "scope", scope, length);
-    mxp__json_text(json, "phase", phases[row->phase]);
+    mxp__json_text(json, "phase", mxp__phase_word(row->phase));
     mxp__json_u64(json, "runs", row->runs);
     mxp__json_u64(json, "without", row->without);
     mxp__json_i64(json, "least_ns", row->least_ns);

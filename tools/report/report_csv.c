@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "report/report.h"
+#include "text/phase.h"
 
 static void put_text(mxp_strbuf *out, const char *text, size_t length)
 {
@@ -17,8 +18,6 @@ static void put_text(mxp_strbuf *out, const char *text, size_t length)
 
 static void put_row(mxp_time_report *report, mxp_time_row *row, mxp_strbuf *out)
 {
-    static const char *const phases[MXP_PHASES] = {"", "forward", "backward", "update",
-                                                   "communication"};
     static const double fractions[] = {0.5, 0.9, 0.99, 1};
     const mxp_texts *texts = &report->rows.scopes.texts;
     size_t length;
@@ -30,9 +29,8 @@ static void put_row(mxp_time_report *report, mxp_time_row *row, mxp_strbuf *out)
     put_text(out, category, length);
     const char *name = mxp__texts_at(texts, row->name, &length);
     put_text(out, name, length);
-    mxp__strbuf_printf(out, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-                       phases[row->phase < MXP_PHASES ? row->phase : 0], row->count, row->total_ns,
-                       row->self_ns);
+    mxp__strbuf_printf(out, "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", mxp__phase_label(row->phase),
+                       row->count, row->total_ns, row->self_ns);
     if (report->rows.has_path) {
         mxp__strbuf_printf(out, "%" PRIu64, row->path_ns);
     }

@@ -11,9 +11,7 @@
 #include "report/report_counted.h"
 #include "report/report_ranks.h"
 #include "text/json_writer.h"
-
-static const char *const phases[MXP_PHASES] = {"none", "forward", "backward", "update",
-                                               "communication"};
+#include "text/phase.h"
 
 // ---- steps -------------------------------------------------------------------------------------
 static void put_recorded(mxp_json *json, const char *key, uint64_t ns)
@@ -68,7 +66,8 @@ static void put_layer(const mxp_time_report *report, mxp_json *json, const mxp_l
     mxp__json_bytes(json, "scope", path, length);
     for (int phase = 0; phase < MXP_PHASES; phase++) {
         char key[32];
-        snprintf(key, sizeof key, "%s_ns", phase == 0 ? "no_phase" : phases[phase]);
+        snprintf(key, sizeof key, "%s_ns",
+                 phase == 0 ? "no_phase" : mxp__phase_word((uint32_t)phase));
         mxp__json_u64(json, key, layer->phases_ns[phase]);
     }
     mxp__json_u64(json, "sum_ns", layer->sum_ns);
@@ -120,7 +119,7 @@ static void put_row(mxp_time_report *report, mxp_json *json, mxp_time_row *row)
     if (row->is_operator) {
         const char *scope = mxp__scope_tree_path(&report->rows.scopes, row->scope, &length);
         mxp__json_bytes(json, "scope", scope, length);
-        mxp__json_text(json, "phase", phases[row->phase < MXP_PHASES ? row->phase : 0]);
+        mxp__json_text(json, "phase", mxp__phase_word(row->phase));
     }
     mxp__json_u64(json, "calls", row->count);
     mxp__json_u64(json, "total_ns", row->total_ns);
