@@ -49,13 +49,18 @@ static void make_folder(const char *path)
     }
 }
 
+void mxn__snapshot_write(const char *path, double last_ms)
+{
+    if (mxp_session_snapshot(mxp_session_get(), path, last_ms) != MXP_OK) {
+        fprintf(stderr, "mxnet: a snapshot could not be written: %s\n", mxp_last_error());
+    }
+}
+
 static void *write_snapshot(void *unused)
 {
     (void)unused;
     make_folder(slow_step.path);
-    if (mxp_session_snapshot(mxp_session_get(), slow_step.path, slow_step.last_ms) != MXP_OK) {
-        fprintf(stderr, "mxnet: a snapshot could not be written: %s\n", mxp_last_error());
-    }
+    mxn__snapshot_write(slow_step.path, slow_step.last_ms);
     mxp_atomic_store_release(&slow_step.is_writing, false);  // pairs with keep
     return NULL;
 }

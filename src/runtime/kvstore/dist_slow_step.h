@@ -11,6 +11,9 @@
 void mxn__slow_steps_begin(mxn_liveness *liveness);
 void mxn__slow_steps_end(void);
 
+// Writes this process's snapshot, as mxp_session_snapshot does; that it cannot be written is said.
+void mxn__snapshot_write(const char *path, double last_ms);
+
 // By the liveness's thread: takes a snapshot to `path`, whose folder is made if it is not there,
 // and does not wait for it. Where nothing is recorded nothing happens; while the one before is
 // still being written a line says so.

@@ -65,9 +65,7 @@ static void snapshot(void *context, const char *path, double last_ms)
     if (path != NULL) {
         own_path(own, path);
     }
-    if (mxp_session_snapshot(mxp_session_get(), path == NULL ? NULL : own, last_ms) != MXP_OK) {
-        fprintf(stderr, "mxnet: a snapshot could not be written: %s\n", mxp_last_error());
-    }
+    mxn__snapshot_write(path == NULL ? NULL : own, last_ms);
 }
 
 static void slow_step(void *context, const char *path, double last_ms)
