@@ -36,7 +36,7 @@ static void fork_once(void *(*first)(void *), int (*use)(void), unsigned turns)
 
 void fork_beside(void *(*first)(void *), int (*use)(void))
 {
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     skip();
 #endif
     for (unsigned i = 0; i < FORKS; i++) {
