@@ -13,9 +13,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from typing import Dict, List, Mapping, Optional, Tuple
 
 HANDED_ON = ("MXNET_", "MXPROF_", "DMLC_", "OMP_")
+LINE_MOST = 4096  # bytes of a line that has not ended
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 ADVICE = "apt install openmpi-bin libopenmpi-dev"
 
@@ -208,23 +210,65 @@ class Ending:
         return f"mxnet-launch: {who}: {how}" if self.who else f"mxnet-launch: {who} failed first: {how}"
 
 
-def run(line: List[str], environment: Dict[str, str]) -> int:
-    ending = Ending()
-    with subprocess.Popen(line, env=environment, stderr=subprocess.PIPE) as started:
-        def hand_on(number: int, _frame: object) -> None:
-            started.send_signal(number)
+class Signals:
+    """Ends the job when somebody asks the starter for it. What the terminal sends (Ctrl-C) all processes of the line get
+    from it by themselves: mpirun takes a second one within five seconds as an order to end at once, and leaves the
+    processes that it has started behind."""
 
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, hand_on)
-        assert started.stderr is not None
-        for raw in started.stderr:
-            sys.stderr.buffer.write(raw)
-            sys.stderr.flush()
-            ending.hear(raw.decode("utf-8", "replace").rstrip("\n"))
+    HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def __init__(self) -> None:
+        self.last: Optional[int] = None
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.HANDED_ON)
+
+    def unblock(self) -> None:
+        """In the started process, before its program."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.HANDED_ON)
+
+    def watch(self, started: "subprocess.Popen[bytes]") -> None:
+        """From now on."""
+        def wait() -> None:
+            while True:
+                came = signal.sigwaitinfo(self.HANDED_ON)
+                self.last = came.si_signo
+                if came.si_code <= 0:  # of a process, and not of the terminal
+                    started.send_signal(came.si_signo)
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def line(self) -> str:
+        assert self.last is not None
+        return f"mxnet-launch: ended by {signal.Signals(self.last).name}"
+
+
+def hand_out(started: "subprocess.Popen[bytes]", ending: Ending) -> None:
+    """What is printed goes on as it comes: a progress bar has no end of a line."""
+    assert started.stderr is not None
+    rest = b""
+    while True:
+        piece = os.read(started.stderr.fileno(), 1 << 16)
+        sys.stderr.buffer.write(piece)
+        sys.stderr.flush()
+        *lines, rest = re.split(rb"[\n\r]", rest[-LINE_MOST:] + piece)
+        for line in lines if piece else [rest]:
+            ending.hear(line.decode("utf-8", "replace"))
+        if not piece:
+            print(end="\n" if rest else "", file=sys.stderr)
+            return
+
+
+def run(line: List[str], environment: Dict[str, str]) -> int:
+    ending, signals = Ending(), Signals()
+    with subprocess.Popen(line, env=environment, stderr=subprocess.PIPE, preexec_fn=signals.unblock) as started:
+        signals.watch(started)
+        hand_out(started, ending)
         code = started.wait()
     code = 128 - code if code < 0 else code
     if code == 0 and ending.who is None:
         return 0
+    if signals.last is not None and ending.who is None:
+        print(signals.line(), file=sys.stderr)
+        return 128 + signals.last
     print(ending.line(code), file=sys.stderr)
     return ending.code or code or 70
 

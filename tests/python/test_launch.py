@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The starter of distributed programs: the lines it types, and what it says and returns at the end. The jobs
 themselves are played by small programs in the place of mpirun and srun."""
+import fcntl
 import os
 import pathlib
+import pty
+import select
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -168,6 +173,66 @@ def test_first_failure_decides_the_exit_code_and_the_last_line(tmp_path, said, o
     result = launch("-n", "2", "--", "train", path=tmp_path)
     assert result.returncode == code
     assert result.stderr == said + last + "\n"
+
+
+# Counts the interrupts within half a second of the first one, as mpirun does within five.
+COUNTS = """import signal, sys, time
+came = []
+signal.signal(signal.SIGINT, lambda *_: came.append(1))
+print('ready', flush=True)
+while not came:
+    time.sleep(0.01)
+time.sleep(0.5)
+print(len(came), 'interrupts', flush=True)
+sys.exit(1)
+"""
+
+
+def start_counting(folder, **how):
+    program(folder, "mpirun", COUNTS)
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return subprocess.Popen([sys.executable, str(LAUNCH), "-n", "2", "--", "train"], env=environment, **how)
+
+
+def test_an_interrupt_of_the_terminal_reaches_mpirun_once(tmp_path):
+    """A second one within five seconds makes mpirun end without the processes that it has started."""
+    terminal, side = pty.openpty()
+    with start_counting(tmp_path, stdin=side, stdout=side, stderr=side, start_new_session=True,
+                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as process:
+        os.close(side)
+        seen = b""
+        while b"ready" not in seen:
+            seen += os.read(terminal, 4096)
+        os.write(terminal, b"\x03")
+        while b"ended by" not in seen:
+            seen += os.read(terminal, 4096)
+        assert process.wait(60) == 128 + signal.SIGINT
+    os.close(terminal)
+    assert b"1 interrupts" in seen and b"mxnet-launch: ended by SIGINT" in seen, seen
+
+
+def test_an_interrupt_of_a_process_is_handed_on(tmp_path):
+    with start_counting(tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (out, err) == ("1 interrupts\n", "mxnet-launch: ended by SIGINT\n")
+    assert process.returncode == 128 + signal.SIGINT
+
+
+def test_a_progress_bar_is_seen_while_it_grows(tmp_path):
+    """Its line ends when all is over, which here it is when the half of it was read."""
+    program(tmp_path, "mpirun", "import sys\nsys.stderr.write('\\r50 %')\nsys.stderr.flush()\nsys.stdin.readline()\n"
+            "sys.stderr.write('\\r100 %')\nsys.exit(3)\n")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    with subprocess.Popen([sys.executable, str(LAUNCH), "-n", "2", "--", "train"], env=environment, stdin=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        ready, _, _ = select.select([process.stderr], [], [], 30)
+        assert ready and os.read(process.stderr.fileno(), 100) == b"\r50 %"
+        _, rest = process.communicate(b"go\n", timeout=60)
+    assert rest == b"\r100 %\nmxnet-launch: a process failed first: exit code 3\n"
 
 
 def test_module_is_the_same_command():
