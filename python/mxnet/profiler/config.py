@@ -178,7 +178,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     if profile_process == "server":
         owner_rows.server_dumped(profiler_kvstore_handle)
     else:
-        owner_rows.worker_dumped()
+        owner_rows.worker_dumped(finished is True)
 
 
 def dump_profile() -> None:

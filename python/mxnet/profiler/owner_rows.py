@@ -9,7 +9,9 @@ from typing import Any, Dict, Optional
 from ..base import _LIB, check_call
 
 _OWN_OPERATOR = 1 << 31  # numbers of operators that the communication thread does itself begin here
-_asked: Dict[str, Any] = {}  # "name": what servers were told; "worker": this process's trace; "wants": a dump waits
+# "name": what servers were told; "worker": this process's trace; "dumped": whether that was finished, once it was
+# written; "wants": a dump of servers waits for it.
+_asked: Dict[str, Any] = {}
 
 
 def configured(filename: Optional[str]) -> None:
@@ -22,10 +24,12 @@ def running(filename: Optional[str]) -> None:
     """This process records to that trace."""
     if filename is not None:
         _asked["worker"] = filename
+        _asked.pop("dumped", None)
 
 
-def worker_dumped() -> None:
+def worker_dumped(finished: bool) -> None:
     """This process's trace was written."""
+    _asked["dumped"] = finished
     if _asked.pop("wants", None) is not None:
         _write()
 
@@ -40,9 +44,11 @@ def server_dumped(handle: Any) -> None:
     check_call(_LIB.MXKVStoreGetRank(handle, ctypes.byref(rank)))
     folder, last = os.path.split(_asked["name"])
     _asked["file"] = os.path.join(folder, f"rank{rank.value}_{last}")
-    if os.path.exists(_asked.get("worker", "")):
+    # A file that is there and was not written by this run is another run's.
+    is_written = "worker" in _asked and "dumped" in _asked
+    if is_written:
         _write()
-    else:
+    if not is_written or not _asked["dumped"]:
         _asked["wants"] = True
 
 
