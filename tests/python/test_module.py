@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+from collections import namedtuple
 
 import numpy as onp
 import pytest
@@ -249,3 +250,30 @@ def test_a_variable_begins_with_what_it_says():
     module.init_params(mx.init.One())
     values = {name: set(array.asnumpy().ravel().tolist()) for name, array in module.get_params()[0].items()}
     assert values == {"fc_weight": {2.5}, "fc_bias": {0.0}, "slope_gamma": {0.25}}
+
+
+def test_batches_of_data_alone_are_predicted_from():
+    """Anything with `data` is a batch, in all of 1.x's programs a namedtuple of that field."""
+    batch, module = namedtuple("Batch", ["data"]), bound(training=False)
+    module.forward(batch([nd.array(X[:10])]))
+    expected = module.predict(batches()).asnumpy()
+    module.forward(batch([nd.array(X[:10])]))
+    onp.testing.assert_array_equal(module.get_outputs()[0].asnumpy(), expected[:10])
+    module.forward(batch([nd.array(X[:4])]))
+    onp.testing.assert_allclose(module.get_outputs()[0].asnumpy(), expected[:4], rtol=1e-6)
+
+
+@pytest.mark.parametrize("layout, shape, part, whole", [
+    ("TNC", (3, 8, 7), (3, 4, 7), (3, 8, 7)), ("NTC", (8, 3, 7), (4, 3, 7), (8, 3, 7)), ("TC", (3, 7), (3, 7), (3, 7))])
+def test_devices_divide_the_axis_that_the_layout_says(layout, shape, part, whole):
+    out = sym.Activation(sym.var("data") * 2, act_type="relu", __layout__=layout, name="act")
+    module = mx.mod.Module(sym.Group([out, sym.var("side") * 1]), ("data", "side"), None, context=[mx.cpu(0), mx.cpu(1)])
+    module.bind([mx.io.DataDesc("data", shape, layout=layout), ("side", (8, 1))], inputs_need_grad=True)
+    module.init_params()
+    values, heads = explicit_numbers(shape, 1), explicit_numbers(shape, 2)
+    module.forward(mx.io.DataBatch([nd.array(values), nd.ones((8, 1))]))
+    module.backward([nd.array(heads), nd.ones((8, 1))])
+    assert [item.shape for item in module.get_outputs(merge_multi_context=False)[0]] == [part, part]
+    assert module.get_outputs()[0].shape == whole
+    onp.testing.assert_array_equal(module.get_outputs()[0].asnumpy(), onp.maximum(values * 2, 0))
+    onp.testing.assert_array_equal(module.get_input_grads()[0].asnumpy(), heads * 2 * (values > 0))

@@ -18,6 +18,11 @@ def as_list(item: Any) -> List[Any]:
     return [] if item is None else list(item) if isinstance(item, (list, tuple)) else [item]
 
 
+def labels_of(batch: Any) -> List[Any]:
+    """Those of a batch; of data to predict from, which may have no such attribute, none."""
+    return as_list(getattr(batch, "label", None))
+
+
 def _call_all(callbacks: Any, *arguments: Any) -> None:
     for callback in as_list(callbacks):
         callback(*arguments)
@@ -86,7 +91,7 @@ class BaseModule:
         metric, batches = metrics.create(eval_metric), 0
         metric.reset()
         for number, batch in self._batches(eval_data, num_batch, reset):
-            self.update_metric(metric, batch.label)
+            self.update_metric(metric, labels_of(batch))
             _call_all(batch_end_callback, BatchEndParam(epoch, number, metric, locals()))
             batches += 1
         _call_all(score_end_callback, BatchEndParam(epoch, batches, metric, locals()))
@@ -95,7 +100,7 @@ class BaseModule:
     def iter_predict(self, eval_data: Any, num_batch: Optional[int] = None, reset: bool = True) -> Iterator[Tuple[List[Any], int, DataBatch]]:
         """Outputs without padding, number and batch, one after the other."""
         for number, batch in self._batches(eval_data, num_batch, reset):
-            yield [item[0:item.shape[0] - (batch.pad or 0)] for item in self.get_outputs()], number, batch
+            yield [item[0:item.shape[0] - (getattr(batch, "pad", 0) or 0)] for item in self.get_outputs()], number, batch
 
     def predict(self, eval_data: Any, num_batch: Optional[int] = None, merge_batches: bool = True, reset: bool = True,
                 always_output_list: bool = False, sparse_row_id_fn: Any = None) -> Any:

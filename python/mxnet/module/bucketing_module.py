@@ -121,8 +121,9 @@ class BucketingModule(BaseModule):
 
     def forward(self, data_batch: DataBatch, is_train: Optional[bool] = None) -> None:
         assert self.binded and self.params_initialized, "bind and init_params come first"
-        key = self._key if data_batch.bucket_key is None else data_batch.bucket_key
-        self.switch_bucket(key, data_batch.provide_data, data_batch.provide_label)
+        key = getattr(data_batch, "bucket_key", None)
+        if key is not None:
+            self.switch_bucket(key, data_batch.provide_data, getattr(data_batch, "provide_label", None))
         self._current.forward(data_batch, is_train)
 
     def backward(self, out_grads: Any = None) -> None:

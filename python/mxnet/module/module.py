@@ -13,33 +13,8 @@ from .. import ndarray as nd
 from .. import optimizer as opt
 from ..context import Context, current_context
 from ..io import DataBatch, DataDesc
-from .base_module import BaseModule, as_list
-
-
-def _descriptions(shapes: Any) -> List[DataDesc]:
-    return [item if isinstance(item, DataDesc) else DataDesc(*item) for item in as_list(shapes)]
-
-
-def _check_names(given: List[DataDesc], names: Sequence[str], what: str) -> None:
-    if sorted(item.name for item in given) != sorted(names):
-        raise ValueError(f"Data provided by {what}_shapes don't match names specified by {what}_names ({given} vs. {list(names)})")
-
-
-class _Replica:
-    """The network on one device, for some rows of each batch."""
-
-    def __init__(self, context: Context, rows: slice) -> None:
-        self.context, self.rows = context, rows
-        self.executor: Any = None
-
-    def shape(self, item: DataDesc) -> Tuple[int, ...]:
-        axis = max(DataDesc.get_batch_axis(item.layout), 0)
-        size = len(range(*self.rows.indices(item.shape[axis])))
-        return (*item.shape[:axis], size, *item.shape[axis + 1:])
-
-    def part(self, item: DataDesc, array: Any) -> Any:
-        axis = max(DataDesc.get_batch_axis(item.layout), 0)
-        return array if self.rows == slice(None) else nd.slice_axis(array, axis=axis, begin=self.rows.start, end=self.rows.stop)
+from .base_module import BaseModule, as_list, labels_of
+from .replica import Replica, check_names, descriptions, joined
 
 
 class Module(BaseModule):
@@ -72,7 +47,8 @@ class Module(BaseModule):
         others = {*self._data_names, *self._label_names}
         self._param_names = [name for name in arguments if name not in others]
         self._states = symbol.list_auxiliary_states()
-        self._replicas: List[_Replica] = []
+        self._output_layouts: List[Optional[str]] = [output.attr("__layout__") for output in symbol]
+        self._replicas: List[Replica] = []
         self._data: List[DataDesc] = []
         self._label: List[DataDesc] = []
         self._given: Optional[Tuple[Dict[str, Any], Dict[str, Any]]] = None  # of a checkpoint
@@ -131,10 +107,10 @@ class Module(BaseModule):
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
-        self._data, self._label = _descriptions(data_shapes), _descriptions(label_shapes)
-        _check_names(self._data, self._data_names, "data")
+        self._data, self._label = descriptions(data_shapes), descriptions(label_shapes)
+        check_names(self._data, self._data_names, "data")
         if self._label:
-            _check_names(self._label, self._label_names, "label")
+            check_names(self._label, self._label_names, "label")
         values = self.get_params() if self.binded and self.params_initialized else None
         self.for_training, self.inputs_need_grad, self._grad_req = for_training, inputs_need_grad, grad_req
         self._replicas = self._divided()
@@ -146,17 +122,20 @@ class Module(BaseModule):
         elif values is not None:
             self.set_params(*values)
 
-    def _divided(self) -> List[_Replica]:
+    def _divided(self) -> List[Replica]:
         count = len(self._contexts)
         if count == 1:
-            return [_Replica(self._contexts[0], slice(None))]
-        size = self._data[0].shape[max(DataDesc.get_batch_axis(self._data[0].layout), 0)]
+            return [Replica(self._contexts[0], slice(None))]
+        sizes = [item.shape[axis] for item in self._data if (axis := DataDesc.get_batch_axis(item.layout)) >= 0]
+        if not sizes:
+            raise ValueError(f"no layout of the data has an N: there is nothing to divide among {count} devices")
+        size = sizes[0]
         if size < count:
             raise ValueError(f"a batch of {size} cannot be divided among {count} devices")
         ends = [size * at // count for at in range(count + 1)]
-        return [_Replica(context, slice(ends[at], ends[at + 1])) for at, context in enumerate(self._contexts)]
+        return [Replica(context, slice(ends[at], ends[at + 1])) for at, context in enumerate(self._contexts)]
 
-    def _bound(self, replica: _Replica, shared: Any) -> Any:
+    def _bound(self, replica: Replica, shared: Any) -> Any:
         known = {item.name: replica.shape(item) for item in self._data + self._label}
         shapes, _, states = self._symbol.infer_shape(**known)
         if shapes is None:
@@ -180,7 +159,7 @@ class Module(BaseModule):
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """The same parameters for data of other shapes."""
         assert self.binded, "bind comes first"
-        self._data, self._label = _descriptions(data_shapes), _descriptions(label_shapes)
+        self._data, self._label = descriptions(data_shapes), descriptions(label_shapes)
         before = self._replicas
         self._replicas = self._divided()
         for replica, old in zip(self._replicas, before):
@@ -327,7 +306,7 @@ class Module(BaseModule):
         data = [DataDesc(item.name, array.shape, item.dtype, item.layout) for item, array in zip(self._data, batch.data)]
         if [tuple(item) for item in data] != [tuple(item) for item in self._data]:
             label = [DataDesc(item.name, array.shape, item.dtype, item.layout)
-                     for item, array in zip(self._label, batch.label or [])]
+                     for item, array in zip(self._label, labels_of(batch))]
             if self._label and not label:
                 size, before = data[0].shape[0], self._data[0].shape[0]
                 label = [DataDesc(item.name, (item.shape[0] * size // before, *item.shape[1:])) for item in self._label]
@@ -338,17 +317,17 @@ class Module(BaseModule):
         assert self.binded and self.params_initialized, "bind and init_params come first"
         self._fit_shapes(data_batch)
         for replica in self._replicas:
-            for items, arrays in ((self._data, data_batch.data), (self._label, data_batch.label or [])):
+            for items, arrays in ((self._data, data_batch.data), (self._label, labels_of(data_batch))):
                 for item, array in zip(items, arrays):
                     target = replica.executor.arg_dict[item.name]
-                    replica.part(item, array).astype(target.dtype).copyto(target)
+                    replica.part(item.layout, array).astype(target.dtype).copyto(target)
             replica.executor.forward(is_train=self.for_training if is_train is None else is_train)
 
     def backward(self, out_grads: Any = None) -> None:
         """Gradients of the latest forward; `out_grads` of its outputs, none of losses."""
         assert self.for_training, "re-bind with for_training=True to run backward"
         for replica in self._replicas:
-            parts = [replica.part(DataDesc("out", item.shape), item) for item in as_list(out_grads)]
+            parts = [replica.part(layout, item) for layout, item in zip(self._output_layouts, as_list(out_grads))]
             replica.executor.backward(parts or None)
 
     def update(self) -> None:
@@ -368,22 +347,17 @@ class Module(BaseModule):
         if alone:
             self._updater(*(list(column) for column in zip(*alone)))
 
-    def _merged(self, lists: List[List[Any]], merge: bool) -> List[Any]:
-        if not merge:
-            return lists
-        return [parts[0] if len(parts) == 1 else nd.concat(*[item.as_in_context(parts[0].context) for item in parts], dim=0)
-                for parts in lists]
-
     def get_outputs(self, merge_multi_context: bool = True) -> List[Any]:
         """Outputs of the latest forward; not merged, a list of each device's."""
         lists = [list(parts) for parts in zip(*[item.executor.outputs for item in self._replicas])]
-        return self._merged(lists, merge_multi_context)
+        return list(map(joined, lists, self._output_layouts)) if merge_multi_context else lists
 
     def get_input_grads(self, merge_multi_context: bool = True) -> List[Any]:
         """Gradients of the data, of a module that was bound with `inputs_need_grad`."""
         assert self.inputs_need_grad, "bind with inputs_need_grad=True"
         lists = [[item.executor.grad_dict[name] for item in self._replicas] for name in self._data_names]
-        return self._merged(lists, merge_multi_context)
+        layouts = {item.name: item.layout for item in self._data}
+        return list(map(joined, lists, map(layouts.get, self._data_names))) if merge_multi_context else lists
 
     def install_monitor(self, mon: Any) -> None:
         """The monitor is told of each operator's outputs."""
