@@ -277,3 +277,36 @@ def test_devices_divide_the_axis_that_the_layout_says(layout, shape, part, whole
     assert module.get_outputs()[0].shape == whole
     onp.testing.assert_array_equal(module.get_outputs()[0].asnumpy(), onp.maximum(values * 2, 0))
     onp.testing.assert_array_equal(module.get_input_grads()[0].asnumpy(), heads * 2 * (values > 0))
+
+
+def test_a_loaded_module_has_its_parameters_once_it_is_bound(tmp_path):
+    module, prefix = bound(), str(tmp_path / "cp")
+    module.save_checkpoint(prefix, 3)
+    expected = module.predict(batches()).asnumpy()
+    loaded = mx.mod.Module.load(prefix, 3)
+    assert sorted(loaded.get_params()[0]) == sorted(parameters())
+    loaded.bind(batches().provide_data, for_training=False)
+    onp.testing.assert_array_equal(loaded.predict(batches()).asnumpy(), expected)
+    trained = fitted(mx.mod.Module.load(prefix, 3), arg_params=None, epochs=1)
+    for name, array in fitted(epochs=1).get_params()[0].items():
+        onp.testing.assert_array_equal(trained.get_params()[0][name].asnumpy(), array.asnumpy())
+    loaded.init_params(mx.init.One(), force_init=True)
+    assert (loaded.get_params()[0]["fc1_weight"].asnumpy() == 1).all()
+
+
+def test_a_checkpoint_of_another_network_is_told_by_parameter(tmp_path):
+    prefix = str(tmp_path / "cp")
+    bound().save_checkpoint(prefix, 1)
+    loaded = mx.mod.Module.load(prefix, 1)
+    with pytest.raises(mx.MXNetError, match=r"fc1_weight has shape \(8, 5\), what it is given has \(8, 7\)"):
+        loaded.bind([("data", (10, 5))], [("softmax_label", (10,))])
+
+
+def test_names_that_the_symbol_has_not_are_refused_with_allow_missing():
+    module, more = bound(), {**parameters(), "fc9_weight": nd.ones((2, 2))}
+    module.set_params(more, {})
+    module.set_params(more, {}, allow_missing=True, allow_extra=True)
+    with pytest.raises(ValueError, match='Find name "fc9_weight" that is not in the arguments'):
+        module.set_params(more, {}, allow_missing=True)
+    with pytest.raises(RuntimeError, match="fc1_weight is not presented"):
+        module.init_params(arg_params={}, force_init=True)

@@ -11,6 +11,7 @@ from .. import kvstore as kv
 from .. import model
 from .. import ndarray as nd
 from .. import optimizer as opt
+from ..base import MXNetError
 from ..context import Context, current_context
 from ..io import DataBatch, DataDesc
 from .base_module import BaseModule, as_list, labels_of
@@ -111,7 +112,7 @@ class Module(BaseModule):
         check_names(self._data, self._data_names, "data")
         if self._label:
             check_names(self._label, self._label_names, "label")
-        values = self.get_params() if self.binded and self.params_initialized else None
+        values = self.get_params() if self.params_initialized else None
         self.for_training, self.inputs_need_grad, self._grad_req = for_training, inputs_need_grad, grad_req
         self._replicas = self._divided()
         for number, replica in enumerate(self._replicas):
@@ -120,6 +121,7 @@ class Module(BaseModule):
         if shared_module is not None:
             self.params_initialized = shared_module.params_initialized
         elif values is not None:
+            self._given, self.params_initialized = None, False
             self.set_params(*values)
 
     def _divided(self) -> List[Replica]:
@@ -168,8 +170,7 @@ class Module(BaseModule):
     # ---- parameters --------------------------------------------------------------------------------
     def init_params(self, initializer: Any = init.Uniform(0.01), arg_params: Any = None, aux_params: Any = None,
                     allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False) -> None:
-        """Gives parameters values: those of the dicts, a checkpoint's, or those that the variable's `init` or
-        `initializer` draws.
+        """Gives parameters values: those of the dicts, or those that the variable's `init` or `initializer` draws.
 
         allow_missing : whether parameters that a dict lacks are drawn; else RuntimeError
         """
@@ -177,9 +178,8 @@ class Module(BaseModule):
         assert self.binded, "call bind before initializing the parameters"
         if self.params_initialized and not force_init:
             return
-        given, said = self._given or (None, None), self._symbol.attr_dict()
-        for names, values, what in ((self._param_names, given[0] if arg_params is None else arg_params, "arg_dict"),
-                                    (self._states, given[1] if aux_params is None else aux_params, "aux_dict")):
+        said = self._symbol.attr_dict()
+        for names, values, what in ((self._param_names, arg_params, "arg_dict"), (self._states, aux_params, "aux_dict")):
             for name in names:
                 targets = [getattr(item.executor, what)[name] for item in self._replicas]
                 own = init._from_text(said.get(name, {}).get("__init__"))
@@ -189,10 +189,12 @@ class Module(BaseModule):
     def _init_one(self, name: str, targets: List[Any], values: Any, own: Any, initializer: Any,
                   allow_missing: bool) -> None:
         if values is not None and name in values:
+            if values[name].shape != targets[0].shape:
+                raise MXNetError(f"{name} has shape {targets[0].shape}, what it is given has {values[name].shape}")
             for target in targets:
                 values[name].astype(target.dtype).copyto(target)
             return
-        if values and not allow_missing:
+        if values is not None and not allow_missing:
             raise RuntimeError(f"{name} is not presented")
         if initializer is not None:
             init.fill(own, initializer, name, targets[0])
@@ -201,12 +203,21 @@ class Module(BaseModule):
 
     def set_params(self, arg_params: Any, aux_params: Any, allow_missing: bool = False, force_init: bool = True,
                    allow_extra: bool = False) -> None:
-        """Values of the dicts."""
+        """Values of the dicts. With `allow_missing` names that the symbol has not are a ValueError, unless
+        `allow_extra`; without it, as by 1.x, they are left out, so that part of a network takes what it needs."""
+        if allow_missing and not allow_extra:
+            for values, own, what in ((arg_params, self._param_names, "arguments"),
+                                      (aux_params, self._states, "auxiliary states")):
+                for name in values or ():
+                    if name not in own:
+                        raise ValueError(f'Find name "{name}" that is not in the {what}')
         self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         """Copies of arguments and auxiliary states."""
-        assert self.binded and self.params_initialized, "bind and init_params come first"
+        assert self.params_initialized, "bind and init_params come first"
+        if self._given is not None:  # not bound yet
+            return self._given
         first = self._replicas[0].executor
         return ({name: first.arg_dict[name].copy() for name in self._param_names},
                 {name: self._mean([item.executor.aux_dict[name] for item in self._replicas]) for name in self._states})
@@ -220,11 +231,11 @@ class Module(BaseModule):
     # ---- checkpoints -------------------------------------------------------------------------------
     @staticmethod
     def load(prefix: str, epoch: int, load_optimizer_states: bool = False, **settings: Any) -> "Module":
-        """A module of the files that `save_checkpoint` writes, to be bound."""
+        """A module of the files that `save_checkpoint` writes: it has its parameters once it is bound."""
         symbol, arguments, states = model.load_checkpoint(prefix, epoch)
         made = Module(symbol, **settings)
         made._given = (arguments, states)
-        made.params_initialized = False
+        made.params_initialized = True
         made._states_file = f"{prefix}-{epoch:04d}.states" if load_optimizer_states else None
         return made
 
