@@ -310,3 +310,51 @@ def test_names_that_the_symbol_has_not_are_refused_with_allow_missing():
         module.set_params(more, {}, allow_missing=True)
     with pytest.raises(RuntimeError, match="fc1_weight is not presented"):
         module.init_params(arg_params={}, force_init=True)
+
+
+def test_states_are_kept_beside_the_parameters():
+    cells = mx.rnn.SequentialRNNCell()
+    for number in range(2):
+        cells.add(mx.rnn.LSTMCell(num_hidden=4, prefix=f"lstm_l{number}_"))
+    begin = cells.begin_state(func=sym.Variable)
+    _, states = cells.unroll(3, begin_state=begin, inputs=sym.var("data"))
+    names = [item.name for item in begin]
+    module = mx.mod.Module(sym.Group(states), label_names=None, context=[mx.cpu(0), mx.cpu(1)], state_names=names)
+    module.bind([("data", (5, 3, 2))], for_training=False)
+    module.init_params(mx.init.One())
+    assert not set(names) & set(module.get_params()[0])
+    assert [item.asnumpy().any() for item in module.get_states()] == [False] * 4
+    batch = mx.io.DataBatch([nd.array(explicit_numbers((5, 3, 2), 3))])
+    module.set_states(value=1)
+    module.forward(batch)
+    first = module.get_outputs()
+    for given in (module.get_outputs(merge_multi_context=False), first):
+        module.set_states(states=given)
+        assert [item.shape for item in module.get_states()] == [(5, 4)] * 4
+        onp.testing.assert_array_equal(module.get_states()[1].asnumpy(), first[1].asnumpy())
+    module.forward(batch)
+    assert (module.get_outputs()[1].asnumpy() != first[1].asnumpy()).all()
+    for settings, text in (({}, "states or a value"), ({"states": first[:1]}, "1 states are given, there are 4")):
+        with pytest.raises(ValueError, match=text):
+            module.set_states(**settings)
+
+
+@pytest.mark.parametrize("request_of, expected", [
+    ("add", [2, 2]), ({"fc_weight": "add", "fc_bias": "null"}, [2, None]), ({"fc_weight": "null"}, [None, 1]),
+    (["null", "add", "write"], [2, 1])])
+def test_gradients_do_what_grad_req_says_of_each(request_of, expected):
+    module = mx.mod.Module(sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc"), label_names=None)
+    module.bind([("data", (1, 2))], grad_req=request_of)
+    module.init_params(mx.init.One())
+    for _ in range(2):
+        module.forward(mx.io.DataBatch([nd.ones((1, 2))]), is_train=True)
+        module.backward([nd.ones((1, 2))])
+    found = [item[0] if item[0] is None else item[0].asnumpy().max() for item in module._exec_group.grad_arrays]
+    assert found == expected
+
+
+def test_names_of_labels_that_the_symbol_has_not_are_told():
+    with pytest.warns(UserWarning, match="'lable' is not found in symbol.list_arguments.*\n\tdata\n\tsoftmax_label"):
+        mx.mod.Module(network(), label_names=["lable"])
+    with pytest.raises(ValueError, match=r"state_names=\['h'\]"):
+        mx.mod.Module(network(), state_names=["h"])

@@ -23,6 +23,13 @@ def labels_of(batch: Any) -> List[Any]:
     return as_list(getattr(batch, "label", None))
 
 
+def unknown_names(arguments: List[str], names: List[str], kind: str) -> List[str]:
+    """A sentence for each name that the network has not."""
+    candidates = "\n\t".join(item for item in arguments if not item.endswith(("weight", "bias", "gamma", "beta")))
+    return [f"You created Module with Module(..., {kind}_names={names}) but input with name '{name}' is not found in "
+            f"symbol.list_arguments(). Did you mean one of:\n\t{candidates}" for name in names if name not in arguments]
+
+
 def _call_all(callbacks: Any, *arguments: Any) -> None:
     for callback in as_list(callbacks):
         callback(*arguments)

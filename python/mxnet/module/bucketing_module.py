@@ -19,10 +19,10 @@ class BucketingModule(BaseModule):
                  context: Any = None, work_load_list: Any = None, fixed_param_names: Any = None, state_names: Any = None,
                  group2ctxs: Any = None, compression_params: Any = None) -> None:
         super().__init__(logger)
-        del work_load_list, state_names, group2ctxs
+        del work_load_list, group2ctxs
         assert default_bucket_key is not None, "default_bucket_key must be given"
         self._sym_gen, self._default_key = sym_gen, default_bucket_key
-        self._settings = {"context": context, "fixed_param_names": fixed_param_names,
+        self._settings = {"context": context, "fixed_param_names": fixed_param_names, "state_names": state_names,
                           "compression_params": compression_params}
         self._buckets: Dict[Any, Module] = {}
         self._key = default_bucket_key
@@ -138,6 +138,14 @@ class BucketingModule(BaseModule):
     def get_input_grads(self, merge_multi_context: bool = True) -> Any:
         """As Module's."""
         return self._current.get_input_grads(merge_multi_context)
+
+    def get_states(self, merge_multi_context: bool = True) -> Any:
+        """As Module's."""
+        return self._current.get_states(merge_multi_context)
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """As Module's."""
+        self._current.set_states(states, value)
 
     def save_checkpoint(self, prefix: str, epoch: int, save_optimizer_states: bool = False) -> None:
         """Of the default key's network."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from types import SimpleNamespace
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -14,8 +15,8 @@ from .. import optimizer as opt
 from ..base import MXNetError
 from ..context import Context, current_context
 from ..io import DataBatch, DataDesc
-from .base_module import BaseModule, as_list, labels_of
-from .replica import Replica, check_names, descriptions, joined
+from .base_module import BaseModule, as_list, labels_of, unknown_names
+from .replica import Replica, check_names, descriptions, gradient_requests, joined
 
 
 class Module(BaseModule):
@@ -24,6 +25,7 @@ class Module(BaseModule):
     data_names, label_names : variables of `symbol` that batches give; those of the symbol that are neither are learned
     context : a device, or several, among which each batch is divided
     fixed_param_names : parameters that are not learned
+    state_names : variables that neither are learned nor come with batches; they are 0 until `set_states`
     compression_params : of the gradients that a store sends, as of `KVStore.set_gradient_compression`
     """
 
@@ -32,20 +34,21 @@ class Module(BaseModule):
                  fixed_param_names: Optional[Sequence[str]] = None, state_names: Any = None, group2ctxs: Any = None,
                  compression_params: Any = None) -> None:
         super().__init__(logger)
-        del work_load_list, state_names, group2ctxs
+        del work_load_list, group2ctxs
         self._compression = compression_params
         arguments = symbol.list_arguments()
-        for name in as_list(data_names):
-            if name not in arguments:
-                raise ValueError(f"You created Module with Module(..., data_names={list(data_names)}) but input with name "
-                                 f"'{name}' is not found in symbol.list_arguments(). Did you mean one of:\n\t" +
-                                 "\n\t".join(item for item in arguments if not item.endswith(("weight", "bias", "gamma", "beta"))))
+        for kind, names in (("data", data_names), ("state", state_names)):
+            for text in unknown_names(arguments, as_list(names), kind):
+                raise ValueError(text)
+        for text in unknown_names(arguments, as_list(label_names), "label") if label_names != ("softmax_label",) else ():
+            warnings.warn(text, stacklevel=2)
         self._symbol = symbol
         self._data_names = as_list(data_names)
         self._label_names = [name for name in as_list(label_names) if name in arguments]
         self._contexts = [Context(item) for item in as_list(context)] or [current_context()]
         self._fixed = set(fixed_param_names or ())
-        others = {*self._data_names, *self._label_names}
+        self._state_names = as_list(state_names)
+        others = {*self._data_names, *self._label_names, *self._state_names}
         self._param_names = [name for name in arguments if name not in others]
         self._states = symbol.list_auxiliary_states()
         self._output_layouts: List[Optional[str]] = [output.attr("__layout__") for output in symbol]
@@ -103,8 +106,12 @@ class Module(BaseModule):
 
     # ---- binding -----------------------------------------------------------------------------------
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True, inputs_need_grad: bool = False,
-             force_rebind: bool = False, shared_module: Optional["Module"] = None, grad_req: str = "write") -> None:
-        """Makes arrays for data of these shapes, and for the parameters, or takes those of another module."""
+             force_rebind: bool = False, shared_module: Optional["Module"] = None, grad_req: Any = "write") -> None:
+        """Makes arrays for data of these shapes, and for the parameters, or takes those of another module.
+
+        grad_req : what gradients do: "write", "add" or "null"; of single arguments by a dict, of all by a list in
+            the order of the symbol's arguments
+        """
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
@@ -145,17 +152,17 @@ class Module(BaseModule):
         types = self._symbol.infer_type(**{item.name: item.dtype for item in self._data})[0] or ["float32"] * len(shapes)
         arguments: Dict[str, Any] = {}
         gradients: Dict[str, Any] = {}
-        wanted = {*(name for name in self._param_names if name not in self._fixed and self.for_training),
-                  *(self._data_names if self.inputs_need_grad else ())}
+        learned = {*(name for name in self._param_names if name not in self._fixed),
+                   *(self._data_names if self.inputs_need_grad else ())}
+        requests = gradient_requests(self._grad_req if self.for_training else "null", self._symbol.list_arguments(), learned)
         for name, shape, kind in zip(self._symbol.list_arguments(), shapes, types):
             takes = shared is not None and name in self._param_names
             arguments[name] = shared.arg_dict[name] if takes else nd.zeros(shape, ctx=replica.context, dtype=kind)
-            if name in wanted:
+            if requests[name] != "null":
                 there = shared.grad_dict.get(name) if takes else None
                 gradients[name] = there if there is not None else nd.zeros(shape, ctx=replica.context, dtype=kind)
         auxiliary = {name: shared.aux_dict[name] if shared is not None else nd.zeros(shape, ctx=replica.context)
                      for name, shape in zip(self._states, states)}
-        requests = {name: self._grad_req if name in gradients else "null" for name in arguments}
         return self._symbol.bind(replica.context, arguments, args_grad=gradients, grad_req=requests, aux_states=auxiliary)
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
@@ -369,6 +376,32 @@ class Module(BaseModule):
         lists = [[item.executor.grad_dict[name] for item in self._replicas] for name in self._data_names]
         layouts = {item.name: item.layout for item in self._data}
         return list(map(joined, lists, map(layouts.get, self._data_names))) if merge_multi_context else lists
+
+    def get_states(self, merge_multi_context: bool = True) -> List[Any]:
+        """The variables of `state_names`; not merged, a list of each device's."""
+        assert self.binded and self.params_initialized, "bind and init_params come first"
+        lists = [[item.executor.arg_dict[name] for item in self._replicas] for name in self._state_names]
+        return list(map(joined, lists, self._state_layouts())) if merge_multi_context else lists
+
+    def set_states(self, states: Any = None, value: Any = None) -> None:
+        """Their values: `states` as `get_states` or `get_outputs` gives them, or a number for all."""
+        assert self.binded and self.params_initialized, "bind and init_params come first"
+        if (states is None) == (value is None):
+            raise ValueError("set_states wants states or a value, one of the two")
+        if states is not None and len(states) != len(self._state_names):
+            raise ValueError(f"set_states: {len(states)} states are given, there are {len(self._state_names)}")
+        for number, (name, layout) in enumerate(zip(self._state_names, self._state_layouts())):
+            for place, replica in enumerate(self._replicas):
+                if states is None:
+                    replica.executor.arg_dict[name][:] = value
+                    continue
+                given = states[number]
+                part = given[place] if isinstance(given, (list, tuple)) else replica.part(layout, given)
+                part.copyto(replica.executor.arg_dict[name])
+
+    def _state_layouts(self) -> List[Optional[str]]:
+        said = self._symbol.attr_dict()
+        return [said.get(name, {}).get("__layout__") for name in self._state_names]
 
     def install_monitor(self, mon: Any) -> None:
         """The monitor is told of each operator's outputs."""

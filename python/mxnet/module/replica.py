@@ -2,7 +2,7 @@
 """What one device has of a module: an executor, and which rows of each batch go to it."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Container, Dict, List, Optional, Sequence, Tuple
 
 from .. import ndarray as nd
 from ..context import Context
@@ -19,6 +19,13 @@ def check_names(given: List[DataDesc], names: Sequence[str], what: str) -> None:
     """ValueError if the inputs are not those that the module was made for."""
     if sorted(item.name for item in given) != sorted(names):
         raise ValueError(f"Data provided by {what}_shapes don't match names specified by {what}_names ({given} vs. {list(names)})")
+
+
+def gradient_requests(said: Any, names: List[str], learned: Container[str]) -> Dict[str, str]:
+    """What the gradient of each argument does: as said for all that learn, by name, or in the order of the names."""
+    usual = said if isinstance(said, str) else "write"
+    single = said if isinstance(said, dict) else dict(zip(names, said)) if isinstance(said, (list, tuple)) else {}
+    return {name: single.get(name, usual if name in learned else "null") for name in names}
 
 
 class Replica:

@@ -82,7 +82,7 @@ class BaseRNNCell:
             name = f"{self._prefix}begin_state_{self._made}"
             self._made += 1
             if func is symbol.var:
-                states.append(func(name, **settings))
+                states.append(func(name, **{**info, **settings}))
                 continue
             if batch_size <= 0:
                 raise ValueError("begin_state: give batch_size; unroll makes states of zeros by itself")
