@@ -20,15 +20,24 @@ def save_checkpoint(prefix: str, epoch: int, symbol: Any, arg_params: Dict[str, 
     if symbol is not None:
         symbol.save(f"{prefix}-symbol.json")
     file_name = f"{prefix}-{epoch:04d}.params"
+    write_params(file_name, arg_params, aux_params)
+    logging.info('Saved checkpoint to "%s"', file_name)
+
+
+def write_params(file_name: str, arg_params: Dict[str, Any], aux_params: Dict[str, Any]) -> None:
+    """Writes arguments and auxiliary states into one file."""
     named = {f"arg:{name}": array for name, array in arg_params.items()}
     named.update({f"aux:{name}": array for name, array in aux_params.items()})
     nd.save(file_name, named)
-    logging.info('Saved checkpoint to "%s"', file_name)
 
 
 def load_params(prefix: str, epoch: int) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """Arguments and auxiliary states of PREFIX-EPOCH.params."""
-    file_name = f"{prefix}-{epoch:04d}.params"
+    return read_params(f"{prefix}-{epoch:04d}.params")
+
+
+def read_params(file_name: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+    """Arguments and auxiliary states that `write_params` wrote."""
     loaded = nd.load(file_name)
     if not isinstance(loaded, dict):
         raise MXNetError(f"{file_name}: its arrays have no names; it is no file of parameters")

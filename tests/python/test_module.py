@@ -358,3 +358,69 @@ def test_names_of_labels_that_the_symbol_has_not_are_told():
         mx.mod.Module(network(), label_names=["lable"])
     with pytest.raises(ValueError, match=r"state_names=\['h'\]"):
         mx.mod.Module(network(), state_names=["h"])
+
+
+def lengths(key):
+    """A network for sequences of `key` numbers, with the parameters of all others."""
+    rows = sym.sum(sym.Embedding(sym.var("data"), input_dim=5, output_dim=3, name="embed"), axis=1)
+    return sym.SoftmaxOutput(sym.FullyConnected(rows, num_hidden=2, name="fc"), name="softmax"), ("data",), ("softmax_label",)
+
+
+def length_batch(key, rows=2):
+    return mx.io.DataBatch([nd.ones((rows, key))], [nd.zeros(rows)], bucket_key=key, provide_data=[("data", (rows, key))],
+                           provide_label=[("softmax_label", (rows,))])
+
+
+def bucketed():
+    module = mx.mod.BucketingModule(lengths, default_bucket_key=4)
+    module.bind([("data", (2, 4))], [("softmax_label", (2,))])
+    module.init_params(mx.init.One())
+    module.init_optimizer(optimizer_params={"learning_rate": 0.1})
+    return module
+
+
+def trained(module, *keys, rows=2):
+    for key in keys:
+        module.forward_backward(length_batch(key, rows))
+        module.update()
+    return {name: array.asnumpy() for name, array in module.get_params()[0].items()}
+
+
+def test_a_monitor_sees_buckets_that_come_later():
+    module, monitor = bucketed(), mx.mon.Monitor(1, pattern="fc_output")
+    module.install_monitor(monitor)
+    for key in (4, 2, 4, 3):
+        monitor.tic()
+        module.forward(length_batch(key))
+        assert [name for _, name, _ in monitor.toc()] == ["fc_output"], key
+
+
+def test_buckets_that_are_bound_anew_keep_parameters_and_optimizer():
+    module, other = bucketed(), bucketed()
+    trained(module, 4, 2)
+    before = trained(other, 4, 2)
+    module.bind([("data", (4, 4))], [("softmax_label", (4,))], force_rebind=True)
+    for name, array in module.get_params()[0].items():
+        onp.testing.assert_array_equal(array.asnumpy(), before[name])
+    other.forward(length_batch(3))
+    module.forward(length_batch(3, rows=4))
+    onp.testing.assert_allclose(module.get_outputs()[0].asnumpy()[:2], other.get_outputs()[0].asnumpy(), rtol=1e-6)
+    assert (trained(module, 3, rows=4)["fc_weight"] != before["fc_weight"]).any()
+
+
+def test_parameters_of_buckets_are_saved_and_read(tmp_path):
+    module, prefix = bucketed(), str(tmp_path / "cp")
+    values = trained(module, 4, 2)
+    module.save_checkpoint(prefix, 7)
+    again = mx.mod.BucketingModule.load(prefix, 7, sym_gen=lengths, default_bucket_key=4)
+    again.bind([("data", (2, 4))], [("softmax_label", (2,))])
+    again.init_params(mx.init.One())
+    module.save_params(str(tmp_path / "alone"))
+    fresh = bucketed()
+    fresh.load_params(str(tmp_path / "alone"))
+    for other in (again, fresh):
+        assert {name: array.asnumpy().tolist() for name, array in other.get_params()[0].items()} == \
+            {name: array.tolist() for name, array in values.items()}
+    for wrong in ({"default_bucket_key": 4}, {"sym_gen": lengths}):
+        with pytest.raises((ValueError, AssertionError), match="sym_gen|default_bucket_key"):
+            mx.mod.BucketingModule.load(prefix, 7, **wrong)

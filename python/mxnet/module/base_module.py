@@ -7,6 +7,7 @@ import time
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from .. import initializer as init
+from .. import model
 from .. import ndarray as nd
 from ..gluon import metric as metrics
 from ..io import DataBatch
@@ -76,6 +77,21 @@ class BaseModule:
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
         raise NotImplementedError(f"{type(self).__name__} has no get_params")
+
+    def set_params(self, arg_params: Any, aux_params: Any, allow_missing: bool = False, force_init: bool = True,
+                   allow_extra: bool = False) -> None:
+        raise NotImplementedError(f"{type(self).__name__} has no set_params")
+
+    def save_params(self, fname: str) -> None:
+        """Writes the parameters into a file, as checkpoints have them."""
+        model.write_params(fname, *self.get_params())
+
+    def load_params(self, fname: str) -> None:
+        """Reads what `save_params` wrote."""
+        self.set_params(*model.read_params(fname))
+
+    def prepare(self, data_batch: DataBatch, sparse_row_id_fn: Any = None) -> None:
+        """What programs call before `forward`; there is nothing to do."""
 
     def update_metric(self, eval_metric: Any, labels: Any) -> None:
         """The metric of the latest outputs."""

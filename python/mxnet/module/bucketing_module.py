@@ -6,6 +6,7 @@ import logging
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import initializer as init
+from .. import model
 from ..io import DataBatch
 from .base_module import BaseModule
 from .module import Module
@@ -27,6 +28,8 @@ class BucketingModule(BaseModule):
         self._buckets: Dict[Any, Module] = {}
         self._key = default_bucket_key
         self._binding: Dict[str, Any] = {}
+        self._monitor: Any = None
+        self._given: Optional[Tuple[Dict[str, Any], Dict[str, Any]]] = None  # of a checkpoint
 
     @property
     def symbol(self) -> Any:
@@ -65,25 +68,34 @@ class BucketingModule(BaseModule):
 
     def bind(self, data_shapes: Any, label_shapes: Any = None, for_training: bool = True, inputs_need_grad: bool = False,
              force_rebind: bool = False, shared_module: Any = None, grad_req: str = "write") -> None:
-        """Binds the network of the default key."""
+        """Binds the network of the default key. Bound anew, it keeps parameters and optimizer."""
         del shared_module
         if self.binded and not force_rebind:
             self.logger.warning("Already bound, ignoring bind()")
             return
         self._binding = {"for_training": for_training, "inputs_need_grad": inputs_need_grad, "grad_req": grad_req}
         self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
+        values, before = self.get_params() if self.params_initialized else None, self._buckets.get(self._default_key)
         self._buckets = {}
         self._key = self._default_key
-        self._add(self._default_key, data_shapes, label_shapes)
+        self._add(self._default_key, data_shapes, label_shapes, before)
         self.binded = True
+        if values is not None:
+            self.set_params(*values)
+            self._given = None
 
-    def _add(self, key: Any, data_shapes: Any, label_shapes: Any) -> None:
+    def _add(self, key: Any, data_shapes: Any, label_shapes: Any, optimized: Optional[Module] = None) -> None:
+        """The network of a key. It has the parameters of the default key's, if there is one, and the optimizer of
+        that or of `optimized`."""
         symbol, data_names, label_names = self._sym_gen(key)
         made = Module(symbol, data_names, label_names, self.logger, **self._settings)
         shared = self._buckets.get(self._default_key)
         made.bind(data_shapes, label_shapes, shared_module=shared, **self._binding)
-        if shared is not None and shared.optimizer_initialized:
-            made.borrow_optimizer(shared)
+        optimized = shared or optimized
+        if optimized is not None and optimized.optimizer_initialized:
+            made.borrow_optimizer(optimized)
+        if self._monitor is not None:
+            made.install_monitor(self._monitor)
         self._buckets[key] = made
 
     def switch_bucket(self, bucket_key: Any, data_shapes: Any, label_shapes: Any = None) -> None:
@@ -97,6 +109,8 @@ class BucketingModule(BaseModule):
                     allow_missing: bool = False, force_init: bool = False, allow_extra: bool = False) -> None:
         """As Module's."""
         assert self.binded, "call bind before initializing the parameters"
+        if self.params_initialized and not force_init:
+            return
         self._buckets[self._default_key].init_params(initializer, arg_params, aux_params, allow_missing, force_init, allow_extra)
         for module in self._buckets.values():
             module.params_initialized = True
@@ -108,6 +122,9 @@ class BucketingModule(BaseModule):
         self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
 
     def get_params(self) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        assert self.params_initialized, "bind and init_params come first"
+        if self._given is not None:  # not bound yet
+            return self._given
         return self._buckets[self._default_key].get_params()
 
     def init_optimizer(self, kvstore: Any = "local", optimizer: Any = "sgd",
@@ -147,11 +164,23 @@ class BucketingModule(BaseModule):
         """As Module's."""
         self._current.set_states(states, value)
 
+    @staticmethod
+    def load(prefix: str, epoch: int, sym_gen: Any = None, default_bucket_key: Any = None, **settings: Any) -> "BucketingModule":
+        """A module with the parameters of PREFIX-EPOCH.params, which it has once it is bound. Its networks are
+        those of `sym_gen`."""
+        if sym_gen is None:
+            raise ValueError("BucketingModule.load wants sym_gen, which makes the network of a key")
+        made = BucketingModule(sym_gen, default_bucket_key, **settings)
+        made._given = model.load_params(prefix, epoch)
+        made.params_initialized = True
+        return made
+
     def save_checkpoint(self, prefix: str, epoch: int, save_optimizer_states: bool = False) -> None:
         """Of the default key's network."""
         self._buckets[self._default_key].save_checkpoint(prefix, epoch, save_optimizer_states)
 
     def install_monitor(self, mon: Any) -> None:
-        """As Module's."""
+        """As Module's, also of keys that come later."""
+        self._monitor = mon
         for module in self._buckets.values():
             module.install_monitor(mon)
