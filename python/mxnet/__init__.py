@@ -23,8 +23,7 @@ from . import kvstore_server
 from . import io
 from . import gluon
 from . import rnn
-from .gluon import metric
-from . import callback, model, module, monitor, visualization
+from . import callback, metric, model, module, monitor, visualization
 from . import visualization as viz
 from . import module as mod
 from . import monitor as mon

@@ -26,7 +26,7 @@ NAMES: Dict[str, str] = {
         SquaredHingeLoss TripletLoss""",
     "mxnet.gluon.metric": """
         BinaryAccuracy Caffe F1 Fbeta MCC MeanCosineSimilarity MeanPairwiseDistance
-        NegativeLogLikelihood PCC PearsonCorrelation Perplexity Torch""",
+        NegativeLogLikelihood PCC PearsonCorrelation Torch""",
     "mxnet.gluon.data": "IntervalSampler RecordFileDataset",
     "mxnet.gluon.data.vision": """
         CIFAR10 CIFAR100 FashionMNIST ImageFolderDataset ImageListDataset ImageRecordDataset""",

@@ -156,6 +156,10 @@ class BucketingModule(BaseModule):
         """As Module's."""
         return self._current.get_input_grads(merge_multi_context)
 
+    def update_metric(self, eval_metric: Any, labels: Any) -> None:
+        """As Module's."""
+        self._current.update_metric(eval_metric, labels)
+
     def get_states(self, merge_multi_context: bool = True) -> Any:
         """As Module's."""
         return self._current.get_states(merge_multi_context)

@@ -377,6 +377,11 @@ class Module(BaseModule):
         layouts = {item.name: item.layout for item in self._data}
         return list(map(joined, lists, map(layouts.get, self._data_names))) if merge_multi_context else lists
 
+    def update_metric(self, eval_metric: Any, labels: Any) -> None:
+        """The metric of the latest outputs, of those that it is of."""
+        names = [item.name for item in self._label] or self._label_names
+        eval_metric.update_dict(dict(zip(names, as_list(labels))), dict(zip(self.output_names, self.get_outputs())))
+
     def get_states(self, merge_multi_context: bool = True) -> List[Any]:
         """The variables of `state_names`; not merged, a list of each device's."""
         assert self.binded and self.params_initialized, "bind and init_params come first"
