@@ -41,7 +41,7 @@ NAMES: Dict[str, str] = {
     "mxnet.io": """
         ImageDetRecordIter ImageRecordInt8Iter ImageRecordIter ImageRecordIter_v1 ImageRecordUInt8Iter
         ImageRecordUInt8Iter_v1 LibSVMIter""",
-    "mxnet.initializer": "Bilinear InitDesc Load",
+    "mxnet.initializer": "Bilinear Load",
     "mxnet.test_utils": """
         assert_exception check_consistency check_numeric_gradient check_symbolic_backward
         check_symbolic_forward download environment get_mnist get_mnist_iterator numeric_grad

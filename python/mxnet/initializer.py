@@ -63,21 +63,50 @@ def _same(one: Any, other: Any) -> bool:
     return bool(onp.array_equal(one, other))
 
 
+class InitDesc(str):
+    """The name of what is filled, with the attributes of its variable; an initialiser that these name goes before
+    the one that is called."""
+
+    attrs: Dict[str, str]
+
+    def __new__(cls, name: str, attrs: Optional[Dict[str, str]] = None, global_init: Any = None) -> "InitDesc":
+        made = super().__new__(cls, name)
+        made.attrs, made.global_init = attrs or {}, global_init  # type: ignore[attr-defined]
+        return made
+
+
 class Initializer:
     """The base of initialisers. A subclass gives `_init_weight`, and may give `_init_bias`, `_init_beta`,
     `_init_gamma`, `_init_zero` (running means) and `_init_one` (running variances), which fill what is
-    called so."""
+    called so, and `_init_default` for names of other endings, which else are weights.
+
+    settings : what it was made with, for `dumps`; a subclass that gives none is told by its attributes
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        if settings:
+            self._settings = settings
 
     def dumps(self) -> str:
         """Name and settings as JSON: what a symbol's variable keeps of it."""
-        settings = {key.lstrip("_"): value for key, value in vars(self).items()}
-        return json.dumps([type(self).__name__.lower(), settings])
+        return json.dumps([type(self).__name__.lower(), self._told()])
+
+    def _told(self) -> Dict[str, Any]:
+        settings = getattr(self, "_settings", None)
+        return settings if settings is not None else {key.lstrip("_"): value for key, value in vars(self).items()}
 
     def __call__(self, name: str, array: Any) -> None:
+        own = _from_text(name.attrs.get("__init__")) if isinstance(name, InitDesc) else None
+        if own is not None:
+            own._init_weight(name, array)
+            return
         for ending, method in _BY_ENDING:
             if str(name).endswith(ending):
                 getattr(self, method)(name, array)
                 return
+        self._init_default(name, array)
+
+    def _init_default(self, name: str, array: Any) -> None:
         self._init_weight(name, array)
 
     def _init_weight(self, name: str, array: Any) -> None:
@@ -103,11 +132,11 @@ class Initializer:
         return hash(type(self))
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        settings = ", ".join(f"{key}={value!r}" for key, value in self._told().items())
         return f"{type(self).__name__}({settings})"
 
 
-_BY_ENDING = (("bias", "_init_bias"), ("beta", "_init_beta"), ("gamma", "_init_gamma"),
+_BY_ENDING = (("weight", "_init_weight"), ("bias", "_init_bias"), ("beta", "_init_beta"), ("gamma", "_init_gamma"),
               ("running_mean", "_init_zero"), ("moving_mean", "_init_zero"),
               ("running_var", "_init_one"), ("moving_var", "_init_one"))
 

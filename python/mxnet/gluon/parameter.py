@@ -175,7 +175,7 @@ class Parameter:
         with graph.paused(), autograd.pause(), profiler.scope(self.scope, append_mode=False):
             module = np if is_np_array() else nd
             value = module.zeros(self._shape, dtype=self.dtype, ctx=cpu())
-            initializer.fill(init, default_init, self._short_name, value)
+            initializer.fill(init, default_init, self.name, value)
             self._place(value, contexts)
 
     def _place(self, value: Any, contexts: List[Context]) -> None:

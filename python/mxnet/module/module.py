@@ -189,11 +189,10 @@ class Module(BaseModule):
         for names, values, what in ((self._param_names, arg_params, "arg_dict"), (self._states, aux_params, "aux_dict")):
             for name in names:
                 targets = [getattr(item.executor, what)[name] for item in self._replicas]
-                own = init._from_text(said.get(name, {}).get("__init__"))
-                self._init_one(name, targets, values, own, initializer, allow_missing)
+                self._init_one(name, targets, values, said.get(name, {}), initializer, allow_missing)
         self.params_initialized = True
 
-    def _init_one(self, name: str, targets: List[Any], values: Any, own: Any, initializer: Any,
+    def _init_one(self, name: str, targets: List[Any], values: Any, attributes: Dict[str, str], initializer: Any,
                   allow_missing: bool) -> None:
         if values is not None and name in values:
             if values[name].shape != targets[0].shape:
@@ -204,7 +203,8 @@ class Module(BaseModule):
         if values is not None and not allow_missing:
             raise RuntimeError(f"{name} is not presented")
         if initializer is not None:
-            init.fill(own, initializer, name, targets[0])
+            own = init._from_text(attributes.get("__init__"))
+            init.fill(own, initializer, init.InitDesc(name, attributes), targets[0])
             for target in targets[1:]:
                 targets[0].copyto(target)
 
