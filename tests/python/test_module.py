@@ -424,3 +424,26 @@ def test_parameters_of_buckets_are_saved_and_read(tmp_path):
     for wrong in ({"default_bucket_key": 4}, {"sym_gen": lengths}):
         with pytest.raises((ValueError, AssertionError), match="sym_gen|default_bucket_key"):
             mx.mod.BucketingModule.load(prefix, 7, **wrong)
+
+
+def after_one_epoch(optimizer):
+    module = mx.mod.Module(sym.SoftmaxOutput(sym.FullyConnected(sym.var("data"), num_hidden=2, name="f"), name="softmax"))
+    data = mx.io.NDArrayIter(onp.ones((4, 2)), onp.zeros(4), 2)
+    module.fit(data, num_epoch=1, optimizer=optimizer, arg_params={"f_weight": nd.ones((2, 2)), "f_bias": nd.ones(2)})
+    return {name: array.asnumpy().astype("float64").round(4).tolist() for name, array in module.get_params()[0].items()}
+
+
+def test_an_optimizer_of_ones_own_decays_what_it_says():
+    """The numbers are 1.9.1's. Without names at its making all parameters decay; multipliers go by the module's names."""
+    settings = {"learning_rate": 0.1, "wd": 0.5, "rescale_grad": 0.5}
+    assert after_one_epoch(mx.optimizer.SGD(**settings)) == {
+        "f_weight": [[0.9926, 0.9926], [0.8124, 0.8124]], "f_bias": [0.9926, 0.8124]}
+    multiplied = mx.optimizer.SGD(**settings)
+    multiplied.set_lr_mult({"f_weight": 0})
+    multiplied.set_wd_mult({"f_bias": 2.0})
+    assert after_one_epoch(multiplied) == {"f_weight": [[1, 1], [1, 1]], "f_bias": [0.9025, 0.7175]}
+    named = mx.optimizer.SGD(param_idx2name={0: "f_weight", 1: "f_bias"}, **settings)
+    named.set_lr_mult({"f_weight": 0})
+    assert after_one_epoch(named) == {"f_weight": [[1, 1], [1, 1]], "f_bias": [1.0975, 0.9025]}
+    with pytest.warns(UserWarning, match=r"its rescale_grad is 1.0, not 1 / 2: gradients are sums over a batch"):
+        after_one_epoch(mx.optimizer.SGD(learning_rate=0.1))

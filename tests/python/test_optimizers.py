@@ -7,6 +7,7 @@ import pytest
 
 import mxnet as mx
 from mxnet import lr_scheduler, optimizer
+from mxnet.optimizer import text as texts
 
 START = onp.array([0.5, -1.0, 2.0, 0.0])
 GRADIENTS = [onp.array([0.1, -0.4, 3.0, 0.0]) * (1 + step) for step in range(4)]
@@ -365,14 +366,14 @@ class Marked(mx.init.Initializer):
 
 
 def test_ones_own_initialiser():
-    net = mx.gluon.nn.Sequential()
+    net = mx.gluon.nn.Sequential(prefix="net_")
     net.add(mx.gluon.nn.Dense(2, in_units=3, bias_initializer=None), mx.gluon.nn.BatchNorm(in_channels=2))
     init = Marked()
     net.initialize(init)
     found = {name: parameter.data().asnumpy().max() for name, parameter in net.collect_params().items()}
     assert found == {"0.weight": 7, "0.bias": 8, "1.gamma": 1, "1.beta": 0, "1.running_mean": 0,
                      "1.running_var": 1}
-    assert init.names == ["weight"]
+    assert init.names == ["net_dense0_weight"]
     own = mx.gluon.Parameter("the_bias", shape=(2,), init=Marked())
     own.initialize()
     assert own.data().asnumpy().max() == 7  # a parameter's own initialiser is asked whatever the name
@@ -436,3 +437,37 @@ def test_ones_own_optimizer(tmp_path):
     again.load_states(fname=str(tmp_path / "states"))
     onp.testing.assert_allclose(stepped(again, other), weight, rtol=1e-4)
     assert isinstance(mx.optimizer.Optimizer.create_optimizer("sumofsquares"), SumOfSquares)
+
+
+def decays(optimizer, count=4):
+    return [optimizer._get_wd(index) for index in range(count)], [optimizer._get_lr(index) for index in range(count)]
+
+
+def test_multipliers_are_set_by_name_or_index():
+    made = mx.optimizer.SGD(learning_rate=0.5, wd=0.25, param_idx2name={0: "f_weight", 1: "f_bias", 2: "q_gamma"})
+    assert decays(made) == ([0.25, 0, 0.25, 0.25], [0.5] * 4)
+    made.set_wd_mult({"f_weight": 2.0, 3: 4.0})
+    made.set_lr_mult({"f_bias": 0.0, 2: 2.0})
+    assert decays(made) == ([0.5, 0, 0.25, 1.0], [0.5, 0, 1.0, 0.5])
+    sent = texts.optimizer_from_text(texts.optimizer_text(made))
+    assert decays(sent) == decays(made)
+    unnamed = mx.optimizer.SGD(learning_rate=0.5, wd=0.25)
+    unnamed.idx2name = {0: "f_weight", 1: "f_bias"}
+    assert decays(unnamed) == ([0.25] * 4, [0.5] * 4)
+    assert decays(texts.optimizer_from_text(texts.optimizer_text(unnamed))) == decays(unnamed)
+
+
+def test_states_of_an_updater_go_to_another():
+    first, second = (mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.5)) for _ in range(2))
+    weight, other = mx.nd.ones((3,)), mx.nd.ones((3,))
+    for step in range(2):
+        first("w", mx.nd.array([1, 2, -1]) * (step + 1), weight)
+    weight.copyto(other)
+    second.set_states(first.get_states(dump_optimizer=True))
+    assert second.optimizer.update_count("w") == 2 and second.optimizer is not first.optimizer
+    for updater, array in ((first, weight), (second, other)):
+        updater("w", mx.nd.array([3, 2, 1]), array)
+    onp.testing.assert_array_equal(weight.asnumpy(), other.asnumpy())
+    third = mx.optimizer.get_updater(mx.optimizer.SGD())
+    third.set_states(first.get_states())
+    assert isinstance(third.optimizer, mx.optimizer.SGD) and list(third.states) == ["w"]

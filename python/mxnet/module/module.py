@@ -276,12 +276,15 @@ class Module(BaseModule):
         is_dist = isinstance(self._kvstore, kv.DistKVStore)
         if self._kvstore is not None and self._compression:
             self._kvstore.set_gradient_compression(self._compression)
+        batch = self._batch_size() * (self._kvstore.num_workers if is_dist and "_async" not in self._kvstore.type else 1)
         if isinstance(optimizer, str):
-            batch = self._batch_size() * (self._kvstore.num_workers if is_dist and "_async" not in self._kvstore.type
-                                          else 1)
             settings = {"rescale_grad": 1.0 / batch, **dict(optimizer_params)}
             optimizer = opt.create(optimizer, **{"param_dict": self._multipliers(), **settings})
-        optimizer.idx2name = dict(enumerate(self._param_names))
+        elif optimizer.rescale_grad != 1.0 / batch:
+            warnings.warn(f"the optimizer was made outside of the module and its rescale_grad is {optimizer.rescale_grad}, not 1 / "
+                          f"{batch}: gradients are sums over a batch. Is this intended?", stacklevel=2)
+        if not optimizer.idx2name:
+            optimizer.idx2name = dict(enumerate(self._param_names))
         self._optimizer = optimizer
         self._updater = opt.get_updater(optimizer)
         if is_dist:  # before any worker can push: init waits for all

@@ -72,11 +72,14 @@ class Optimizer(Given):
     that `create_state_multi_precision` gives: (copy, what `create_state` gives for the copy).
 
     With an `aggregate_num` above 1, `update_multi_precision` gets lists: indices, weights, gradients and
-    states of up to so many weights of one type. `param_idx2name` maps indices to names.
+    states of up to so many weights of one type.
+
+    `param_idx2name` maps indices to names. Of weights that it names, those that are neither weights nor gammas do not
+    decay. Where there is no `param_dict`, `set_lr_mult` and `set_wd_mult` give multipliers by name or index.
     """
 
     _RATE = 0.01
-    _DECAYS: Tuple[str, ...] = ("_weight", "_gamma")  # ends of names of weights that decay, where `idx2name` tells one
+    _DECAYS: Tuple[str, ...] = ("_weight", "_gamma")  # ends of names of weights that decay, where one is told
 
     def __init__(self, learning_rate: Optional[float] = None, wd: float = 0.0,
                  rescale_grad: float = 1.0, clip_gradient: Optional[float] = None,
@@ -96,6 +99,8 @@ class Optimizer(Given):
             lr_scheduler.base_lr = learning_rate
         self.param_dict = param_dict or {}
         self.idx2name: Dict[Any, str] = dict(param_idx2name or {})
+        self.lr_mult: Dict[Any, float] = {}
+        self.set_wd_mult({})
         self.multi_precision = multi_precision
         self.aggregate_num = 0
         self.begin_num_update = self.num_update = begin_num_update
@@ -152,15 +157,19 @@ class Optimizer(Given):
 
     def _get_lr(self, index: int) -> float:
         """The rate of parameter `index` now."""
-        parameter = self.param_dict.get(index)
-        return self.learning_rate * (parameter.lr_mult if parameter is not None else 1.0)
+        return self.learning_rate * self._factor(index, "lr_mult")
 
     def _get_wd(self, index: int) -> float:
         """The decay of parameter `index`."""
+        return self.wd * self._factor(index, "wd_mult")
+
+    def _factor(self, index: int, kind: str) -> float:
+        """The multiplier `kind` of parameter `index`: the parameter's own, or what was set for index or name."""
         parameter = self.param_dict.get(index)
         if parameter is not None:
-            return self.wd * parameter.wd_mult
-        return self.wd if self.idx2name.get(index, "_weight").endswith(self._DECAYS) else 0.0
+            return getattr(parameter, kind)
+        said = getattr(self, kind)
+        return said[index] if index in said else said.get(self.idx2name.get(index), 1.0)
 
     def _begin(self, index: int) -> Dict[str, Any]:
         """Counts an update of parameter `index`; what every update operator takes."""
@@ -190,6 +199,15 @@ class Optimizer(Given):
         if self.lr_scheduler is not None:
             raise UserWarning("the lr_scheduler sets the learning rate of this optimizer")
         self.lr = lr
+
+    def set_lr_mult(self, args_lr_mult: Dict[Any, float]) -> None:
+        """Multipliers of the rate, by name or index; 1 for all others."""
+        self.lr_mult = dict(args_lr_mult)
+
+    def set_wd_mult(self, args_wd_mult: Dict[Any, float]) -> None:
+        """Multipliers of the decay, by name or index. Of others, biases and their like have 0 if `idx2name` names them."""
+        self.wd_mult: Dict[Any, float] = {name: 0.0 for name in self.idx2name.values() if not name.endswith(self._DECAYS)}
+        self.wd_mult.update(args_wd_mult)
 
     def use_copy(self, number: int) -> None:
         """Updates that follow are of copy `number` of the parameters: each device's are counted by

@@ -76,12 +76,12 @@ def optimizer_text(optimizer: Optimizer) -> str:
 
 
 def multipliers(optimizer: Optimizer) -> Dict[str, Any]:
-    """The members that say the multipliers of each parameter there is."""
-    if not optimizer.param_dict:
-        return {}
-    return {name: {str(index): _plain(getattr(parameter, name), name)
-                   for index, parameter in optimizer.param_dict.items()}
-            for name in ("lr_mult", "wd_mult")}
+    """The members that say the multipliers of each parameter there is, or is named."""
+    names, said = set(optimizer.idx2name.values()), {**optimizer.lr_mult, **optimizer.wd_mult}
+    named = [*optimizer.idx2name, *(key for key in said if key not in names)] if said else []
+    indices = list(dict.fromkeys([*optimizer.param_dict, *named]))
+    return {name: {str(index): _plain(optimizer._factor(index, name), name) for index in indices}
+            for name in ("lr_mult", "wd_mult")} if indices else {}
 
 
 def change_text(settings: Dict[str, Any]) -> str:

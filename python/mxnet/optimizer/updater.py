@@ -2,6 +2,7 @@
 """An optimizer with the states of all weights that it was given."""
 from __future__ import annotations
 
+import pickle
 from typing import Any, Dict, Iterator, List, NamedTuple, Sequence
 
 from .optimizer import Optimizer, State
@@ -57,6 +58,15 @@ class Updater:
         updates = [Update(*item, self.states[item[0]]) for item in zip(keys, weight, grad)]
         for group in groups(self.optimizer, updates):
             update_group(self.optimizer, group)
+
+    def get_states(self, dump_optimizer: bool = False) -> bytes:
+        """The states, and with `dump_optimizer` the optimizer, pickled."""
+        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+
+    def set_states(self, states: bytes) -> None:
+        """Takes what `get_states` gave in place of its own. Whoever unpickles bytes runs what they say: only one's own."""
+        found = pickle.loads(states)
+        self.states, self.optimizer = found if isinstance(found, tuple) else (found, self.optimizer)
 
     def save(self, filename: str) -> None:
         """Writes the states to a file."""
