@@ -11,7 +11,7 @@ MODULE = {
     # The text has no path of the original's sources.
     "checkpoint missing": ("MXNetError", "nobody-symbol.json.*: No such file or directory"),
     # Both shapes, of the array that is given and of the parameter.
-    "set_params: another shape": ("MXNetError", r"from.shape = \[2,2\] to.shape=\[8,7\]"),
+    "set_params: another shape": ("MXNetError", r"fc1_weight has shape \(8, 7\), what it is given has \(2, 2\)"),
     # No colours of a terminal in the text of an error.
     "data names that the symbol has not": (
         "ValueError", r"^You created Module with Module\(..., data_names=\['nobody'\]\) but input with name 'nobody'"),
