@@ -47,7 +47,7 @@ class Monitor:
             for name, array in {**exe.arg_dict, **exe.aux_dict}.items():
                 self._note(name, array)
         self.activated = False
-        found = [(step, name, "".join(f"{value}\t" for value in self._numbers(stat))) for step, name, stat in self.queue]
+        found = [(step, name, "".join(f"{value!s}\t" for value in self._numbers(stat))) for step, name, stat in self.queue]
         self.queue = []
         return sorted(found, key=lambda item: item[1]) if self.sort else found
 
@@ -60,4 +60,4 @@ class Monitor:
     def toc_print(self) -> None:
         """The same, logged."""
         for step, name, text in self.toc():
-            logging.info("Batch: %7d %30s %s", step, name, text)
+            logging.info("Batch: %7d %-30s %s", step, name, text)

@@ -220,6 +220,16 @@ def test_a_monitor_sees_operators_and_parameters(caplog):
     assert sum("fc3_output" in line for line in lines(caplog)) == 4
 
 
+def test_a_monitor_s_lines_are_those_of_the_original(caplog):
+    """Names stand on the left, numbers have no more digits than their type."""
+    module, monitor = bound(), mx.mon.Monitor(1, pattern="fc3_bias", stat_func=lambda array: (array * 0 + 1 / 3).max())
+    module.install_monitor(monitor)
+    monitor.tic()
+    module.forward(next(batches()))
+    monitor.toc_print()
+    assert lines(caplog) == ["Batch:       1 fc3_bias                       0.33333334\t", ""]
+
+
 @pytest.mark.parametrize("call, kind, text", [
     (lambda: mx.mod.Module(network()).data_shapes, AssertionError, "bind comes first"),
     (lambda: mx.mod.Module(network()).forward(next(batches())), AssertionError, ""),
