@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """mx.rnn: cells of symbols against the cells written in NumPy, fused and step by step."""
+import re
+
 import numpy as onp
 import pytest
 
@@ -164,3 +166,18 @@ def test_the_parts_of_a_fused_parameter_begin_as_those_of_cells():
     assert values["net_l0_i2h_i_weight"] == {0.5} and values["net_l0_i2h_o_bias"] == {0.0}
     again = mx.init._from_text(mx.init.FusedRNN(mx.init.One(), 3, 1, "gru").dumps())
     assert again.init == mx.init.One() or isinstance(again.init, mx.init.One)
+
+
+@pytest.mark.parametrize("kind, states, inner", [
+    (mx.rnn.RNNCell, ["out"], ["i2h", "h2h", "out"]),
+    (mx.rnn.LSTMCell, ["out", "state"], ["i2h", "h2h", "slice", "i", "f", "c", "state", "o", "out"]),
+    (mx.rnn.GRUCell, ["out"], ["_i2h", "_i2h_slice", "_h2h", "_h2h_slice", "_z_act", "_r_act", "_h_act", "out"])])
+def test_operators_of_a_step_have_the_names_of_the_original(kind, states, inner):
+    """Programs take the last step's by name: `net.get_internals()["l_t1_out_output"]`."""
+    outputs, last = kind(2, prefix="l_").unroll(2, [sym.var("x0"), sym.var("x1")])
+    assert [item.name for item in outputs] == ["l_t0_out", "l_t1_out"]
+    assert [item.name for item in last] == [f"l_t1_{name}" for name in states]
+    found = [name for name in outputs[1].get_internals().list_outputs() if name.startswith("l_t1_")]
+    assert sorted({re.sub(r"_output\d*$", "", name)[len("l_t1_"):] for name in found}) == sorted(inner)
+    residual, _ = mx.rnn.ResidualCell(kind(2, prefix="l_")).unroll(1, [sym.var("x0")])
+    assert residual[0].list_outputs() == ["l_t0_out_plus_residual_output"]

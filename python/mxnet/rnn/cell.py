@@ -142,8 +142,8 @@ class _GatedCell(BaseRNNCell):
     def state_info(self) -> List[Dict[str, Any]]:
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
 
-    def _products(self, inputs: Any, state: Any) -> Tuple[str, Any, Any]:
-        name = f"{self._prefix}t{self._step}_"
+    def _products(self, inputs: Any, state: Any, separator: str = "") -> Tuple[str, Any, Any]:
+        name = f"{self._prefix}t{self._step}_{separator}"
         self._step += 1
         rows = self._num_hidden * len(self._gate_names)
         one, other = (symbol.FullyConnected(data, self._weights[kind + "_weight"], self._weights[kind + "_bias"],
@@ -186,8 +186,8 @@ class LSTMCell(_GatedCell):
         forget = symbol.Activation(forget, act_type="sigmoid", name=name + "f")
         more = symbol.Activation(more, act_type="tanh", name=name + "c")
         out = symbol.Activation(out, act_type="sigmoid", name=name + "o")
-        cell = forget * states[1] + into * more
-        output = out * symbol.Activation(cell, act_type="tanh")
+        cell = symbol.elemwise_add(forget * states[1], into * more, name=name + "state")
+        output = symbol.elemwise_mul(out, symbol.Activation(cell, act_type="tanh"), name=name + "out")
         return output, [output, cell]
 
 
@@ -200,11 +200,11 @@ class GRUCell(_GatedCell):
         super().__init__(num_hidden, prefix, params)
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
-        name, one, other = self._products(inputs, states[0])
+        name, one, other = self._products(inputs, states[0], "_")
         x_reset, x_keep, x_new = symbol.SliceChannel(one, num_outputs=3, name=name + "i2h_slice")
         h_reset, h_keep, h_new = symbol.SliceChannel(other, num_outputs=3, name=name + "h2h_slice")
         reset = symbol.Activation(x_reset + h_reset, act_type="sigmoid", name=name + "r_act")
         keep = symbol.Activation(x_keep + h_keep, act_type="sigmoid", name=name + "z_act")
         new = symbol.Activation(x_new + reset * h_new, act_type="tanh", name=name + "h_act")
-        output = (1 - keep) * new + keep * states[0]
+        output = symbol.elemwise_add((1 - keep) * new, keep * states[0], name=name[:-1] + "out")
         return output, [output]

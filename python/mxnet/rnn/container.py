@@ -128,7 +128,7 @@ class ResidualCell(ModifierCell):
 
     def __call__(self, inputs: Any, states: Any) -> Tuple[Any, List[Any]]:
         output, after = self.base_cell(inputs, states)
-        return output + inputs, after
+        return symbol.elemwise_add(output, inputs, name=f"{output.name}_plus_residual"), after
 
 
 class ZoneoutCell(ModifierCell):
