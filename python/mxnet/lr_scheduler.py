@@ -2,6 +2,7 @@
 """Schedules of learning rates: number of updates to rate."""
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any, Sequence
 
@@ -11,6 +12,8 @@ from ._given import Given
 class LRScheduler(Given):
     """The base of schedules: during the first `warmup_steps` updates the rate rises from
     `warmup_begin_lr` to `base_lr` (linear, or stays at the begin: constant)."""
+
+    _logged = 0  # drops of the rate
 
     def __init__(self, base_lr: float = 0.01, warmup_steps: int = 0, warmup_begin_lr: float = 0.0,
                  warmup_mode: str = "linear") -> None:
@@ -36,6 +39,13 @@ class LRScheduler(Given):
         """The rate after the warm-up."""
         raise NotImplementedError
 
+    def _dropped(self, num_update: int, drops: int, rate: float) -> float:
+        """The rate after so many drops. A drop is logged when it is first seen."""
+        if drops > self._logged:
+            logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+        self._logged = drops
+        return rate
+
 
 class FactorScheduler(LRScheduler):
     """base_lr times `factor` every `step` updates, never below `stop_factor_lr`."""
@@ -51,7 +61,7 @@ class FactorScheduler(LRScheduler):
 
     def rate(self, num_update: int) -> float:
         drops = max(0, num_update - 1) // self.step
-        return max(self.stop_factor_lr, self.base_lr * self.factor ** drops)
+        return self._dropped(num_update, drops, max(self.stop_factor_lr, self.base_lr * self.factor ** drops))
 
 
 class MultiFactorScheduler(LRScheduler):
@@ -67,7 +77,8 @@ class MultiFactorScheduler(LRScheduler):
         self.factor = factor
 
     def rate(self, num_update: int) -> float:
-        return self.base_lr * self.factor ** sum(num_update > step for step in self.step)
+        drops = sum(num_update > step for step in self.step)
+        return self._dropped(num_update, drops, self.base_lr * self.factor ** drops)
 
 
 class PolyScheduler(LRScheduler):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers, schedules and initialisers against their formulas in NumPy."""
+import logging
 import math
 
 import numpy as onp
@@ -471,3 +472,15 @@ def test_states_of_an_updater_go_to_another():
     third = mx.optimizer.get_updater(mx.optimizer.SGD())
     third.set_states(first.get_states())
     assert isinstance(third.optimizer, mx.optimizer.SGD) and list(third.states) == ["w"]
+
+
+@pytest.mark.parametrize("schedule, updates", [
+    (lr_scheduler.FactorScheduler(2, 0.5, base_lr=1.0), {3: 0.5, 5: 0.25}),
+    (lr_scheduler.MultiFactorScheduler([1, 4], 0.1, base_lr=1.0), {2: 0.1, 5: 0.01}),
+    (lr_scheduler.PolyScheduler(8, base_lr=1.0), {})])
+def test_drops_of_a_rate_are_logged_once(schedule, updates, caplog):
+    caplog.set_level(logging.INFO)
+    updater, weight = optimizer.get_updater(optimizer.SGD(lr_scheduler=schedule)), mx.nd.ones(2)
+    for _ in range(6):
+        updater("w", mx.nd.ones(2), weight)
+    assert caplog.messages == [f"Update[{number}]: Change learning rate to {rate:0.5e}" for number, rate in updates.items()]
