@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs of MXNet's expect of blocks and parameters beside numbers: warnings before something is lost,
 sharing, and parameters made by hand."""
+import re
 import warnings
 
 import numpy as onp
@@ -269,3 +270,56 @@ def test_rmsprop_clips_the_gradient_with_its_decay():
     state = optimizer.create_state(0, weight)
     optimizer.update(0, weight, gradient, state)
     assert state[0].asscalar() == pytest.approx(0.4 ** 2)  # of min(0.3 + 0.1 * 2, 0.4)
+
+
+def test_a_recurrent_layer_reads_what_1_9_saved_of_it(tmp_path):
+    """Blocks of 1.9 write a layer of `gluon.rnn` as cells: "0._unfused.1.r_cell.i2h_weight", of one direction
+    "0._unfused.1.i2h_weight"."""
+    for both in (False, True):
+        made, again = (mx.gluon.nn.HybridSequential() for _ in range(2))
+        for net in (made, again):
+            net.add(mx.gluon.rnn.LSTM(2, num_layers=2, bidirectional=both, input_size=3))
+        made.initialize(mx.init.Uniform(1))
+        names = {}
+        for name, parameter in made.collect_params().items():
+            place, side, layer, rest = re.fullmatch(r"(\d\.)([lr])(\d)_(\w+)", name).groups()
+            names[f"{place}_unfused.{layer}.{side + '_cell.' if both else ''}{rest}"] = parameter.data()
+        mx.nd.save(str(tmp_path / "old"), names)
+        again.load_parameters(str(tmp_path / "old"))
+        data = mx.nd.array(onp.arange(18).reshape(3, 2, 3) / 10)
+        onp.testing.assert_array_equal(again(data).asnumpy(), made(data).asnumpy())
+
+
+def test_a_recurrent_layer_says_what_it_takes():
+    layer = mx.gluon.rnn.LSTM(2)
+    layer.initialize()
+    with pytest.raises(ValueError, match=r"LSTM: the input has shape \(3, 2\), it must have three dimensions, TNC"):
+        layer(mx.nd.ones((3, 2)))
+
+
+def test_files_of_parameters_by_the_names_of_1_x(tmp_path):
+    path, net = str(tmp_path / "net"), mx.gluon.nn.Dense(2, in_units=3, prefix="x_")
+    net.initialize(mx.init.Uniform(1))
+    net.save_params(path)
+    other = mx.gluon.nn.Dense(2, in_units=3, prefix="y_")
+    other.load_params(path, ctx=mx.cpu())
+    net.collect_params().save(path, strip_prefix="x_")
+    third = mx.gluon.nn.Dense(2, in_units=3, prefix="x_")
+    third.collect_params().load(path, ctx=mx.cpu(), restore_prefix="x_")
+    for block in (other, third):
+        onp.testing.assert_array_equal(block.weight.data().asnumpy(), net.weight.data().asnumpy())
+
+
+def test_parameters_made_by_hand_strip_and_restore_their_prefix(tmp_path):
+    path, (one, two) = str(tmp_path / "params"), (mx.gluon.ParameterDict("net_") for _ in range(2))
+    for params in (one, two):
+        params.get("w", shape=(2,), init="ones")
+    one.initialize()
+    one.save(path, strip_prefix="net_")
+    assert list(mx.nd.load(path)) == ["w"]
+    two.load(path, restore_prefix="net_")
+    assert two["net_w"].data().asnumpy().tolist() == [1, 1]
+    constant = one.get_constant("c", mx.nd.array([1, 2]))
+    assert one.get_constant("c") is constant is one["net_c"] and list(one) == ["net_w", "net_c"]
+    one.initialize()
+    assert one["net_c"].data().asnumpy().tolist() == [1, 2]

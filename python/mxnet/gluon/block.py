@@ -253,6 +253,14 @@ class Block:
                         dtype_source: str = "current", device: Any = None) -> None:
         self.collect_params().load(filename, ctx, allow_missing, ignore_extra, cast_dtype, device)
 
+    def save_params(self, filename: str) -> None:
+        """1.x's older name of `save_parameters`."""
+        self.save_parameters(filename)
+
+    def load_params(self, filename: str, ctx: Any = None, allow_missing: bool = False, ignore_extra: bool = False) -> None:
+        """1.x's older name of `load_parameters`."""
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
     def zero_grad(self) -> None:
         self.collect_params().zero_grad()
 

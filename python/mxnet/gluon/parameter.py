@@ -2,6 +2,7 @@
 """Parameters of blocks: arrays with gradients, initialised when their shapes are known."""
 from __future__ import annotations
 
+import re
 import weakref
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -311,6 +312,14 @@ class Constant(Parameter):
                          init=initializer.Constant(value), differentiable=False)
 
 
+_UNFUSED = re.compile(r"_unfused\.(\d+)\.(?:([lr])_cell\.)?(i2h|h2h|h2r)_(weight|bias)\Z")  # 1.x's name of an LSTM's weight
+
+
+def _fused(found: "re.Match[str]") -> str:
+    layer, direction, group, kind = found.groups()
+    return f"{direction or 'l'}{layer}_{group}_{kind}"
+
+
 class ParameterDict(Dict[str, Parameter]):
     """Parameters by place, as `collect_params` returns them; 1.x looks them up by name, which is an answer
     too: params["net_dense0_weight"]. 1.x also makes them by hand: ParameterDict("net_") keeps what
@@ -349,16 +358,24 @@ class ParameterDict(Dict[str, Parameter]):
 
     def _get_named(self, name: str, settings: Dict[str, Any]) -> Parameter:
         if name not in self:
-            self[name] = self._shared[name] if name in self._shared else Parameter(name, **settings)
-            self[name]._is_whole = True  # also as an attribute of a block
+            self._keep(name, self._shared[name] if name in self._shared else Parameter(name, **settings))
         elif settings.get("shape") is not None:
             shape = settings["shape"]
             self[name].shape = (shape,) if isinstance(shape, int) else shape
         return self[name]
 
+    def _keep(self, name: str, parameter: Parameter) -> None:
+        self[name] = parameter
+        parameter._is_whole = True  # also as an attribute of a block
+
     def get_constant(self, name: str, value: Any = None) -> Parameter:
-        """1.x: the constant of this name, a new one if there is none."""
-        return self[name] if name in self else Constant(value, name)
+        """1.x: the constant of this name, a new one if there is none. One with a prefix keeps it, as `get` does."""
+        if self._prefix is None:
+            return self[name] if name in self else Constant(value, name)
+        name = self._prefix + name
+        if name not in self:
+            self._keep(name, self._shared[name] if name in self._shared else Constant(value, name))
+        return self[name]
 
     def initialize(self, init: Any = None, ctx: Any = None, verbose: bool = False,
                    force_reinit: bool = False, device: Any = None) -> None:
@@ -385,25 +402,33 @@ class ParameterDict(Dict[str, Parameter]):
 
     reset_device = reset_ctx
 
-    def save(self, filename: str) -> None:
-        """Writes all values to a file of arrays."""
-        nd.save(filename, {name: parameter.data() if len(parameter.list_ctx()) == 1
+    def save(self, filename: str, strip_prefix: str = "") -> None:
+        """Writes all values to a file of arrays, under their names here without `strip_prefix`."""
+        nd.save(filename, {name[len(strip_prefix):] if name.startswith(strip_prefix) else name: parameter.data() if len(parameter.list_ctx()) == 1
                            else parameter.list_data()[0] for name, parameter in self.items()})
 
-    def _by_place(self, arrays: Dict[str, Any]) -> Dict[str, Any]:
-        """Files of 1.x name parameters with prefixes; those of exported models also say what they are."""
+    def _by_place(self, arrays: Dict[str, Any], prefix: str) -> Dict[str, Any]:
+        """Files of 1.x name parameters with prefixes; those of exported models also say what they are, and in files
+        of blocks the layers of `gluon.rnn` are cells."""
         places = {parameter.name: place for place, parameter in self.items()}
         places.update({kind + name: place for name, place in places.items() for kind in ("arg:", "aux:")})
-        return {name if name in self else places.get(name, name): array for name, array in arrays.items()}
+
+        def place_of(name: str) -> str:
+            if name in self:
+                return name
+            found = places.get(name, places.get(prefix + name, prefix + name if prefix + name in self else None))
+            return found if found is not None else _UNFUSED.sub(_fused, name)
+
+        return {place_of(name): array for name, array in arrays.items()}
 
     def load(self, filename: str, ctx: Any = None, allow_missing: bool = False,
-             ignore_extra: bool = False, cast_dtype: bool = False, device: Any = None) -> None:
+             ignore_extra: bool = False, cast_dtype: bool = False, device: Any = None, restore_prefix: str = "") -> None:
         """Reads values from a file that `save` wrote, or with the names that 1.x gives parameters,
-        initialising what is not."""
+        initialising what is not. Names of the file may lack `restore_prefix`."""
         loaded = nd.load(filename)
         if not isinstance(loaded, dict):
             raise MXNetError(f"{filename}: its arrays have no names; it is no file of parameters")
-        loaded = self._by_place(loaded)
+        loaded = self._by_place(loaded, restore_prefix)
         there = {id(self[name]) for name in loaded if name in self}  # shared ones need but one place
         missing = [name for name, parameter in self.items() if id(parameter) not in there]
         extra = [name for name in loaded if name not in self]

@@ -63,6 +63,8 @@ class _Layer(HybridBlock):
     def __call__(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
         if (sequence_length is not None) != self._use_sequence_length:
             raise ValueError(f"{type(self).__name__}: sequence_length is taken with use_sequence_length=True, and then always")
+        if len(inputs.shape) != 3:
+            raise ValueError(f"{type(self).__name__}: the input has shape {tuple(inputs.shape)}, it must have three dimensions, {self._layout}")
         if states is None:
             given = parts.zeros_like_of(inputs, self.state_info(inputs.shape[self._layout.find("N")]))
         else:
