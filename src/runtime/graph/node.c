@@ -89,6 +89,7 @@ int mxn__graph_node_set_inputs(mxn_graph_node *node, const mxn_graph_output *inp
 // ---- parameters -------------------------------------------------------------------------------
 int mxn__graph_node_fail(const mxn_graph_node *node, int error)
 {
+    assert(error != MXP_OK && "what has not failed has no place");
     if (node->name[0] == '\0') {
         return error;
     }

@@ -44,7 +44,8 @@ int mxn__program_add_value(mxn_program *p, const mxn_program_value *value, uint3
 // ---- steps ------------------------------------------------------------------------------------
 static int fail_at(const mxn_graph_node *node, int error)
 {
-    return node == NULL || error == MXP_ENOTSUP ? error : mxn__graph_node_fail(node, error);
+    const bool has_place = node != NULL && error != MXP_OK && error != MXP_ENOTSUP;
+    return has_place ? mxn__graph_node_fail(node, error) : error;
 }
 
 // What is known of the operands before the call is prepared.

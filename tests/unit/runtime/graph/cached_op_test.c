@@ -226,6 +226,19 @@ static void values_gradients_and_states_are_those_of_the_operators_by_themselves
     }
 }
 
+static void a_network_that_is_made_ready_adds_nothing_to_the_line_of_the_last_error(void **state)
+{
+    (void)state;
+    const char *keys[] = {"static_alloc", "static_shape"}, *values[] = {"True", "True"};
+    OpHandle none = NULL;
+    assert_int_equal(NNGetOpHandle("nonsense", &none), -1);
+    char line[256];
+    snprintf(line, sizeof line, "%s", MXGetLastError());
+    assert_string_not_equal(line, "");
+    assert_as_one_by_one(2, keys, values, true);
+    assert_string_equal(MXGetLastError(), line);
+}
+
 // square(x), -x and x itself.
 static CachedOpHandle three_of_x(void)
 {
@@ -334,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_gradients_and_states_are_those_of_the_operators_by_themselves),
+        cmocka_unit_test(a_network_that_is_made_ready_adds_nothing_to_the_line_of_the_last_error),
         cmocka_unit_test(given_outputs_are_written_also_where_they_are_inputs),
         cmocka_unit_test(inputs_that_are_outputs_change_places),
         cmocka_unit_test(each_operator_is_recorded_once_within_bulks_of_the_size_asked_for),
