@@ -104,7 +104,7 @@ static int output_backward(mxn_job *job)
                                            params->use_ignore,
                                            params->ignore_label};
         const int64_t valid = kernels->backward[wide](&b);
-        scale /= params->normalization == PER_BATCH   ? (double)out->shape->dims[0]
+        scale /= params->normalization == PER_BATCH   ? (double)s.outer
                  : params->normalization == PER_VALID ? (double)(valid > 0 ? valid : 1)
                                                       : 1.0;
         scale /= params->multi_output && params->normalization != PER_VALID ? (double)s.inner : 1.0;
