@@ -27,7 +27,7 @@ mxp_atomic_u32 mxn__resources_started;
 static mxp_fork_lock lock = MXP__FORK_LOCK_INIT(NULL);
 static mxn_random *generators[1 + COPIES_MAX];  // the plain one, then the parallel ones
 static uint32_t parallel_count;
-static mxp_atomic_u32 turn;  // of the parallel ones
+static mxp_atomic_u32 turn;  // of the parallel ones; a seed begins them anew
 static bool is_seeded;  // by the program
 static int64_t global_seed;
 
@@ -205,6 +205,7 @@ static int seed_locked(int seed)
     assert(mxp__lock_is_held(&lock.lock));
     global_seed = seed;
     is_seeded = true;
+    mxp_atomic_store(&turn, 0u);
     int error = mxp_atomic_own(&mxn__resources_started) != 0 ? MXP_OK : start_locked();
     if (error == MXP_OK) {
         error = push_seed(0, "ResourceRandomSetSeed");

@@ -276,6 +276,21 @@ static void parallel_generators_take_turns(void **state)
     assert_ptr_not_equal(randoms[0], randoms[1]);
 }
 
+static void a_seed_begins_the_turns_anew(void **state)
+{
+    (void)state;
+    uint32_t first[3][8], again[3][8];
+    assert_int_equal(mxn_random_seed(42), MXP_OK);
+    for (int i = 0; i < 3; i++) {  // an odd number: the turn is the other generator's
+        draw(true, first[i]);
+    }
+    assert_int_equal(mxn_random_seed(42), MXP_OK);
+    for (int i = 0; i < 3; i++) {
+        draw(true, again[i]);
+    }
+    assert_memory_equal(first, again, sizeof first);
+}
+
 static void *seed(void *argument)
 {
     return (void *)(intptr_t)mxn_random_seed(*(int *)argument);
@@ -338,6 +353,7 @@ int main(void)
         cmocka_unit_test(philox_gives_the_published_numbers),
         cmocka_unit_test(a_seed_repeats_the_numbers),
         cmocka_unit_test(parallel_generators_take_turns),
+        cmocka_unit_test(a_seed_begins_the_turns_anew),
         cmocka_unit_test(a_seed_of_one_thread_reaches_all),
         cmocka_unit_test_setup_teardown(seeding_is_recorded_under_its_names, live_events_start,
                                         live_events_stop),
