@@ -45,6 +45,16 @@ def test_sigmoid_is_right_to_three_units_of_the_last_place(function):
     onp.testing.assert_array_equal(special, onp.array([1, 0, 0, 0.5, onp.nan], dtype="float32"))
 
 
+@pytest.mark.parametrize("rows, columns", ((8, 8), (40, 3), (64, 64)))
+def test_deep_products_keep_the_digits_of_sums_of_parts(rows, columns):
+    random = onp.random.default_rng(5)
+    a, b = random.uniform(0, 1, (rows, 50000)).astype("float32"), random.uniform(0, 1, (50000, columns)).astype("float32")
+    wanted = a.astype("float64") @ b.astype("float64")
+    for product in (nd.dot(nd.array(a), nd.array(b)), nd.dot(nd.array(a.T.copy()), nd.array(b), transpose_a=True),
+                    nd.FullyConnected(nd.array(a), nd.array(b.T.copy()), num_hidden=columns, no_bias=True)):
+        assert (abs(product.asnumpy() - wanted) / wanted).max() < 4e-6
+
+
 def test_parameters_of_float64_arrays_keep_their_digits():
     values = onp.array([[1.0, 2, 4], [0.5, -3, 7]])
     x = np.array(values, dtype="float64")

@@ -26,7 +26,7 @@ typedef struct mxn_tile {
     float *c;
     int64_t c_row;
     int64_t count, rows, columns;  // rows <= MXN_TILE_ROWS, columns <= mxn_vector.columns
-    bool adds;  // start with what is in c; else with `start` of each row, or 0 if that is null
+    bool adds;  // to what is in c; else start with `start` of each row, or 0 if that is null
     const float *start;
 } mxn_tile;
 

@@ -9,6 +9,8 @@
 #include "runtime/op/backend/cpu/simd_types.h"
 
 // Everything that does not depend on data is a constant here, so that the sums stay in registers.
+// What is in c is added at the end: of a deep product that comes in parts, sums of parts are added,
+// and not each number to the sum of all before it, whose last digits would swallow it.
 static inline __attribute__((always_inline)) void tile_of(const mxn_tile *t, int rows, int vectors,
                                                           float *c, int64_t c_row)
 {
@@ -17,8 +19,7 @@ static inline __attribute__((always_inline)) void tile_of(const mxn_tile *t, int
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; v++) {
-            sum[r][v] = t->adds ? load(c + r * c_row + v * LANES)
-                                : all_of(t->start != NULL ? t->start[r] : 0);
+            sum[r][v] = all_of(t->start != NULL && !t->adds ? t->start[r] : 0);
         }
     }
     const float *a = t->a, *b = t->b;
@@ -41,7 +42,11 @@ static inline __attribute__((always_inline)) void tile_of(const mxn_tile *t, int
     for (int r = 0; r < rows; r++) {
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; v++) {
-            store(c + r * c_row + v * LANES, sum[r][v]);
+            float *to = c + r * c_row + v * LANES;
+            if (t->adds) {
+                sum[r][v] += load(to);
+            }
+            store(to, sum[r][v]);
         }
     }
 }
