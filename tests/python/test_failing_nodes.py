@@ -59,6 +59,72 @@ def test_a_failed_call_that_nobody_has_waited_for_fails_no_other(flags, training
     nd.waitall()
 
 
+class Normalized(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        with self.name_scope():
+            self.norm = gluon.nn.BatchNorm(in_channels=2)
+            self.rows = self.params.get("rows", shape=(3, 2))
+
+    def hybrid_forward(self, F, x, rows):  # pylint: disable=arguments-differ
+        return self.norm(F.take(rows, x, mode="raise"))
+
+
+def normalized(flags):
+    net = Normalized()
+    net.initialize()
+    net.rows.set_data(nd.array([[1, 2], [3, 5], [2, 8]]))
+    if flags is not None:
+        net.hybridize(**flags)
+    return net
+
+
+def states_of(net):
+    parts = [net.rows.grad(), net.norm.gamma.grad(), net.norm.beta.grad(), net.norm.running_mean.data(),
+             net.norm.running_var.data()]
+    return [part.asnumpy().tolist() for part in parts]
+
+
+@pytest.mark.parametrize("flags", [None, {}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+def test_gradients_and_states_have_no_error_of_a_step_that_nobody_has_waited_for(flags):
+    def step(net, *index):
+        with mx.autograd.record():
+            loss = (net(nd.array(index)) * nd.array([[1, 2], [0, 3], [4, 1]])).sum()
+        loss.backward()
+        return loss
+
+    net, twin = normalized(flags), normalized(flags)
+    for made in (net, twin, net, twin):
+        step(made, 0, 1, 2)
+    failed = step(net, 0, 7, 2)
+    assert step(net, 0, 1, 1).asscalar() == step(twin, 0, 1, 1).asscalar()
+    assert states_of(net) == states_of(twin)
+    with pytest.raises(mx.MXNetError, match="index 7 at place 1"):
+        failed.asnumpy()
+    nd.waitall()
+
+
+@pytest.mark.parametrize("flags", [None, {}, {"static_alloc": True}, {"static_alloc": True, "static_shape": True}])
+def test_a_prediction_that_fails_fails_no_other_by_the_states_of_its_layers(flags):
+    net = normalized(flags)
+    right = [net(nd.array([0, 1])).asnumpy().tolist() for _ in range(2)][1]
+    failed = net(nd.array([0, 7]))
+    assert net(nd.array([0, 1])).asnumpy().tolist() == right
+    with pytest.raises(mx.MXNetError, match="index 7 at place 1"):
+        failed.asnumpy()
+
+
+def test_what_a_gradient_is_added_to_keeps_the_error_of_what_was_not_added():
+    rows = nd.ones((3, 2))
+    rows.attach_grad("add")
+    for index in (7, 1):
+        with mx.autograd.record():
+            found = nd.take(rows, nd.array([index]), mode="raise")
+        found.backward()
+    with pytest.raises(mx.MXNetError, match="index 7 at place 0"):
+        rows.grad.asnumpy()
+
+
 def test_a_failed_forward_of_an_executor_fails_no_other():
     x, rows = mx.sym.var("x"), mx.sym.var("rows")
     found = mx.sym.exp(mx.sym.take(rows, x * 1, mode="raise"))

@@ -44,6 +44,7 @@ static int invoke(const mxn_diff_step *step, const mxn_tensor_type *known_output
                                .requests = step->requests,
                                .known_outputs = known_outputs,
                                .state = state,
+                               .overwrites = true,
                                .scope = node == NULL ? 0 : node->scope,
                                .category = MXN_MEMORY_GRADIENT};
     return mxn_autograd_invoke(&in);

@@ -101,6 +101,9 @@ typedef struct mxn_work {
     // Bit i, of the first 64: nothing of what writes[i] held before is taken, or left. So an error
     // of who wrote it before does not reach this operation by it, and ends there.
     uint64_t overwrites;
+    // Likewise: writes[i] is right also if this operation is skipped: a state that moves on with
+    // each run. So the error by which it is skipped does not go there.
+    uint64_t keeps;
 } mxn_work;
 
 // Hands an operation over. It is recorded if its class is on now, when it is pushed. On failure

@@ -156,12 +156,13 @@ mxn_error *mxn__error_inherited(const mxn_operation *op)
     return found;
 }
 
-void mxn__error_spread(mxn_error *error, const mxn_operation *op)
+void mxn__error_spread(mxn_error *error, const mxn_operation *op, bool skipped)
 {
     mxp__lock(&lock);
     for (uint32_t i = 0; i < op->count; i++) {
         mxn_var *var = mxn__use_var(&op->uses[i]);
-        if (mxn__use_writes(&op->uses[i]) && !var->is_resource) {
+        const bool is_kept = skipped && mxn__use_keeps(&op->uses[i]);
+        if (mxn__use_writes(&op->uses[i]) && !var->is_resource && !is_kept) {
             error->references++;
             release_locked(var->error);
             var->error = error;

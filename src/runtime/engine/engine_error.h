@@ -20,8 +20,8 @@ mxn_error *mxn__error_new(int code);
 // The error `op` inherits from its variables, with a reference, or null. `op` is about to run, or
 // has run: those that it overwrites have no error any more.
 mxn_error *mxn__error_inherited(const mxn_operation *op);
-// Gives it to all variables `op` writes, but resources.
-void mxn__error_spread(mxn_error *error, const mxn_operation *op);
+// Gives it to all variables `op` writes, but resources, and those that it keeps if it was skipped.
+void mxn__error_spread(mxn_error *error, const mxn_operation *op, bool skipped);
 void mxn__error_release(mxn_error *error);  // null is fine
 
 // Where the next push is in the order of all.

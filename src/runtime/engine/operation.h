@@ -42,8 +42,8 @@ enum {
     MXN__QUEUE_NONE = MXP_QUEUE_NONE  // who pushes it, or releases it
 };
 
-// Bit 0 of `var` tells writes, bit 1 those that overwrite (mxn_work). Ticket: what the variable's
-// `done` must show (variable.h).
+// Bit 0 of `var` tells writes, bit 1 those that overwrite, bit 2 those that keep (mxn_work).
+// Ticket: what the variable's `done` must show (variable.h).
 typedef struct mxn_use {
     uintptr_t var;
     uint64_t ticket;
@@ -86,7 +86,7 @@ _Static_assert(sizeof(mxn_operation) + 3 * sizeof(mxn_use) + sizeof(mxn_operatio
 
 static inline mxn_var *mxn__use_var(const mxn_use *use)
 {
-    return (mxn_var *)(use->var & ~(uintptr_t)3);
+    return (mxn_var *)(use->var & ~(uintptr_t)7);
 }
 
 static inline bool mxn__use_writes(const mxn_use *use)
@@ -97,6 +97,11 @@ static inline bool mxn__use_writes(const mxn_use *use)
 static inline bool mxn__use_overwrites(const mxn_use *use)
 {
     return (use->var & 2) != 0;
+}
+
+static inline bool mxn__use_keeps(const mxn_use *use)
+{
+    return (use->var & 4) != 0;
 }
 
 static inline size_t mxn__operation_bytes(size_t uses, bool extra)

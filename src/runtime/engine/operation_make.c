@@ -50,11 +50,11 @@ static bool is_hidden(const mxn_work *work)
 }
 
 // Of a work's writes, whose first use is `use`.
-static __attribute__((noinline, cold)) void mark_overwritten(mxn_use *use, const mxn_work *work)
+static __attribute__((noinline, cold)) void mark_writes(mxn_use *use, const mxn_work *work)
 {
     enum { BITS = 64 };
     for (uint32_t i = 0; i < work->write_count && i < BITS; i++) {
-        use[i].var |= (work->overwrites >> i & 1) << 1;
+        use[i].var |= (work->overwrites >> i & 1) << 1 | (work->keeps >> i & 1) << 2;
     }
 }
 
@@ -67,8 +67,8 @@ static inline __attribute__((always_inline)) void fill_uses(mxn_operation *op, c
     for (uint32_t i = 0; i < work->write_count; i++) {
         (use++)->var = (uintptr_t)work->writes[i] | 1;
     }
-    if (__builtin_expect(work->overwrites != 0, 0)) {
-        mark_overwritten(use - work->write_count, work);
+    if (__builtin_expect((work->overwrites | work->keeps) != 0, 0)) {
+        mark_writes(use - work->write_count, work);
     }
 }
 

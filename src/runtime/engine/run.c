@@ -74,13 +74,13 @@ static void count_end(mxn_thread *self, const mxn_operation *op, const outcome *
     }
 }
 
-static void keep_error(mxn_operation *op, mxn_error *error)
+static void keep_error(mxn_operation *op, const outcome *end)
 {
     if (mxn__engine_naive()) {
-        ((mxn_naive_call *)(void *)op->next)->error = error;
+        ((mxn_naive_call *)(void *)op->next)->error = end->error;
     } else {
-        mxn__error_spread(error, op);
-        mxn__error_release(error);
+        mxn__error_spread(end->error, op, end->skipped);
+        mxn__error_release(end->error);
     }
 }
 
@@ -91,7 +91,7 @@ static void end_body(mxn_thread *self, mxn_operation *op, const outcome *end,
     execution->flags = end->error != NULL || end->skipped ? MXP_OP_FAILED : 0;
     mxn__operation_ended(self, op, execution);
     if (__builtin_expect(end->error != NULL, 0)) {
-        keep_error(op, end->error);
+        keep_error(op, end);
     }
     call_deleter(op);
     count_end(self, op, end);

@@ -181,8 +181,35 @@ static int bind_fusion(const mxn_program_run *run, const mxn_program_step *step,
     return error;
 }
 
-// Slots are used again by the next step and the next call: an error of who had one before is not
-// theirs. See mxn_work.
+// Whether one of the steps that run with `step` takes values of the array's memory.
+static bool is_taken(const mxn_program_run *run, size_t step, const mxn_array *array)
+{
+    const mxn_program *p = run->program;
+    bool taken = false;
+    for (size_t k = step; k < step + p->steps[step].run_count; k++) {
+        const uint32_t *inputs = mxn__step_inputs(p, k);
+        for (uint32_t i = 0; i < p->steps[k].params->input_count && !taken; i++) {
+            taken = inputs[i] != MXN_NO_VALUE && run->values[inputs[i]] != NULL &&
+                    mxn_array_shares(run->values[inputs[i]], array);
+        }
+    }
+    return taken;
+}
+
+// Whether `step`, or one that runs with it, writes this value wholly, and nothing of what was in
+// its memory is taken.
+static bool is_overwritten(const mxn_program_run *run, size_t step, size_t writer, uint32_t id)
+{
+    const mxn_program *p = run->program;
+    if (id == MXN_NO_VALUE || p->values[id].kind != MXN_VALUE_GRADIENT) {
+        return id != MXN_NO_VALUE && p->values[id].is_first;
+    }
+    return !mxn_prepared_adds(p->steps[writer].call) && mxn_array_is_whole(run->values[id]) &&
+           !is_taken(run, step, run->values[id]);
+}
+
+// Slots are used again by the next step and the next call, and gradients by the next backward: an
+// error of who had one before is not theirs. See mxn_work.
 static uint64_t overwrites_of(const mxn_program_run *run, size_t step, const mxn_work *work)
 {
     enum { BITS = 64 };
@@ -191,8 +218,8 @@ static uint64_t overwrites_of(const mxn_program_run *run, size_t step, const mxn
     for (size_t k = step; k < step + p->steps[step].run_count; k++) {
         for (uint32_t i = 0; i < p->steps[k].params->output_count; i++) {
             const uint32_t id = mxn__step_outputs(p, k)[i];
-            const bool is_first = id != MXN_NO_VALUE && p->values[id].is_first;
-            const mxn_var *var = is_first ? mxn_array_var(run->values[id]) : NULL;
+            const bool is_new = is_overwritten(run, step, k, id);
+            const mxn_var *var = is_new ? mxn_array_var(run->values[id]) : NULL;
             for (uint32_t w = 0; var != NULL && w < work->write_count && w < BITS; w++) {
                 found |= (uint64_t)(work->writes[w] == var) << w;
             }

@@ -42,7 +42,9 @@ struct mxn_bound {
     mxn_shape **shape_pointers;
     mxn_var **reads, **writes;
     uint32_t read_count, write_count;
+    uint32_t state_count;  // the first of `writes`; 0 if one of them is another operand's too
     uint32_t scope, node;
+    uint64_t overwrites;  // as in mxn_work
     mxn_custom_call *custom;  // null: the operator has a kernel
     mxn_operand operands[];
 };

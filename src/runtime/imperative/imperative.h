@@ -38,6 +38,9 @@ typedef struct mxn_invocation {
     // with a reference, else it is used. Null: nobody keeps it.
     mxn_call_state **state;
     bool training;
+    // An error of who wrote an output before ends there, unless it is added to: mxn_work. Else it
+    // stays with the output, as in MXNet.
+    bool overwrites;
     uint32_t scope;  // 0: the thread's current one
     uint32_t node;  // name id of the graph's node that it is of, for errors; 0: none
     uint32_t category;  // of memory made for outputs: MXN_MEMORY_*

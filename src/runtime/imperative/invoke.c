@@ -74,12 +74,13 @@ static HOT void add_operands(mxn_bound *b, const mxn_binding *in)
     for (uint32_t i = 0; i < params->input_count; i++) {
         add_operand(b, i, in->inputs[i], MXN_WRITE);
         mxn_var *var = mxn_array_var(in->inputs[i]);
-        if (mxn_params_mutates(params, i)) {
+        if (mxn_params_writes(params, i)) {
             b->writes[b->write_count++] = var;
         } else {
             b->reads[b->read_count++] = var;
         }
     }
+    b->state_count = b->write_count;
     for (uint32_t i = 0; i < params->output_count; i++) {
         add_operand(b, params->input_count + i, in->outputs[i],
                     mxn__request_of(b->form.requests, i));
@@ -139,7 +140,9 @@ static HOT int bound_take(mxn_bound *bound, const mxn_binding *binding)
                     : add_resources(bound);
     }
     if (error == MXP_OK) {
+        const uint32_t writes = bound->write_count;
         mxn_vars_dedupe(bound->reads, &bound->read_count, bound->writes, &bound->write_count);
+        bound->state_count = bound->write_count == writes ? bound->state_count : 0;
     }
     return error;
 }
@@ -191,6 +194,13 @@ static void describe(const mxn_bound *b, mxn_work *work)
     }
 }
 
+// States are the first writes.
+static HOT uint64_t kept_of(const mxn_bound *b)
+{
+    enum { BITS = 64 };
+    return b->state_count < BITS ? (UINT64_C(1) << b->state_count) - 1 : UINT64_MAX;
+}
+
 // Everything but what only a record says.
 static HOT mxn_work work_of(mxn_bound *bound)
 {
@@ -206,7 +216,9 @@ static HOT mxn_work work_of(mxn_bound *bound)
                      .device = mxn_context_engine_device(bound->form.context),
                      .flags = (op->flags & MXN_OP_UPDATE) != 0 ? MXP_PHASE_UPDATE : MXP_PHASE_NONE,
                      .name = mxn_op_record_name(op),
-                     .scope = bound->scope};
+                     .scope = bound->scope,
+                     .overwrites = bound->overwrites,
+                     .keeps = kept_of(bound)};
     work.flags |= (op->flags & MXN_OP_PARALLEL) != 0 ? MXN_WORK_PARALLEL : 0;
     if (bound->custom != NULL) {
         work.function.async = start_custom;
@@ -353,6 +365,30 @@ static int bind(mxn_bound *bound, const mxn_invocation *in)
     return bound_take(bound, &binding);
 }
 
+// Whether an output that was there before is written wholly, and nothing of it is taken.
+static bool is_overwritten(const mxn_invocation *in, const bool *made, uint32_t output)
+{
+    const mxn_params *params = in->params;
+    const mxn_array *array = in->outputs[output];
+    bool is_new = !made[output] && mxn__request_of(in->requests, output) == MXN_WRITE &&
+                  mxn_array_is_whole(array);
+    for (uint32_t i = 0; i < params->input_count && is_new; i++) {
+        is_new = !mxn_array_shares(in->inputs[i], array);
+    }
+    return is_new;
+}
+
+static void note_overwritten(mxn_bound *bound, const mxn_invocation *in, const bool *made)
+{
+    enum { BITS = 64 };
+    for (uint32_t i = 0; i < in->params->output_count; i++) {
+        const mxn_var *var = is_overwritten(in, made, i) ? mxn_array_var(in->outputs[i]) : NULL;
+        for (uint32_t w = 0; var != NULL && w < bound->write_count && w < BITS; w++) {
+            bound->overwrites |= (uint64_t)(bound->writes[w] == var) << w;
+        }
+    }
+}
+
 static int invoke_pushed(const mxn_invocation *in, bool *made)
 {
     mxn_bound *bound =
@@ -366,6 +402,9 @@ static int invoke_pushed(const mxn_invocation *in, bool *made)
     }
     if (error == MXP_OK) {
         error = bind(bound, in);
+    }
+    if (error == MXP_OK && in->overwrites) {
+        note_overwritten(bound, in, made);
     }
     if (error != MXP_OK) {
         mxn_bound_free(bound);

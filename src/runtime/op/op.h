@@ -124,9 +124,10 @@ int mxn_params_expect(const mxn_params *params, uint32_t inputs);
 const char *mxn_params_input_name(const mxn_params *params, uint32_t index, char buffer[64]);
 // The same for outputs: "output", "mean" ...
 const char *mxn_params_output_name(const mxn_params *params, uint32_t index, char buffer[64]);
-// Whether the operator writes this input (auxiliary and optimizer states): list it among the
-// writes.
+// Whether this input is a state that runs move on (auxiliary and optimizer states).
 bool mxn_params_mutates(const mxn_params *params, uint32_t index);
+// Whether a run of this operator does: list it among the writes. Else only its gradient's does.
+bool mxn_params_writes(const mxn_params *params, uint32_t index);
 // What a variable for this input begins with: MXNet's attribute __init__, such as ["one", {}]; or
 // null.
 const char *mxn_params_input_init(const mxn_params *params, uint32_t index);

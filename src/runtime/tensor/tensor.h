@@ -123,6 +123,12 @@ static inline mxn_var *mxn_array_var(const mxn_array *array)
 }
 mxn_context mxn_array_context(const mxn_array *array);  // 0, 0 of a none array
 uint32_t mxn_context_engine_device(mxn_context context);  // mxn_work.device
+// Whether it shows all of its memory.
+static inline bool mxn_array_is_whole(const mxn_array *array)
+{
+    return array->buffer != NULL && array->offset_bytes == 0 &&
+           mxn_array_size(array) * mxn_dtype_size(array->dtype) == array->buffer->bytes;
+}
 // Whether the two share memory.
 static inline bool mxn_array_shares(const mxn_array *a, const mxn_array *b)
 {

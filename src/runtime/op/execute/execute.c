@@ -272,7 +272,7 @@ static int store_input(mxn_job *job, uint32_t index)
     const void *copy = in->data;
     int32_t copy_dtype = in->dtype;
     restore_type(in);
-    if (!mxn_params_mutates(job->params, index)) {
+    if (!mxn_params_writes(job->params, index)) {
         return 0;
     }
     int error = mxn_buffer_data(&in->memory, &in->data);

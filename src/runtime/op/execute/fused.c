@@ -82,7 +82,7 @@ static void note_writes(mxn_fused *f)
         const uint32_t inputs = params->input_count;
         for (uint32_t k = 0; k < inputs + params->output_count; k++) {
             const uint32_t id = f->operands[f->calls[i].first_operand + k];
-            if (id != MXN_FUSED_NONE && (k >= inputs || mxn_params_mutates(params, k))) {
+            if (id != MXN_FUSED_NONE && (k >= inputs || mxn_params_writes(params, k))) {
                 f->values[id].is_written = true;
             }
         }

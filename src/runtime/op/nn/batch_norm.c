@@ -168,7 +168,7 @@ static const char *init_of(const void *values, uint32_t input)
     .inputs = "data gamma beta moving_mean moving_var", .outputs = "output mean var",         \
     .output_count = 3, .fields = (fields_), .params_bytes = sizeof(batch_params),             \
     .mutates = 1 << MOVING_MEAN | 1 << MOVING_VAR, .init_of = init_of, .visible_of = visible, \
-    .flags = MXN_OP_PARALLEL, .shapes = batch_shapes,                                         \
+    .flags = MXN_OP_PARALLEL | MXN_OP_READS_STATES, .shapes = batch_shapes,                   \
     .gradient = MXN_GRADIENT({.op = (backward_), .takes = "g0 i0 i1 o1 o2 i3 i4"}),           \
     .takes = MXN_TAKES_REALS, .forward = batch_forward, .flops_each = 8
 #define BACKWARD(fields_)                                                        \

@@ -161,7 +161,8 @@ enum {
     MXN_OP_SILENT = 1 << 16,  // its parameters are not documented
     MXN_OP_ANY_TYPE = 1 << 17,  // its kernel takes every type; else float16 and bfloat16 are
                                 // converted to float32 and back
-    MXN_OP_RUNS_EMPTY = 1 << 18  // also runs when no output has an element
+    MXN_OP_RUNS_EMPTY = 1 << 18,  // also runs when no output has an element
+    MXN_OP_READS_STATES = 1 << 19  // only its gradient writes the inputs that it mutates
 };
 
 // Of a kernel that reads an element of each input before it writes that of output 0, and no more of
@@ -181,7 +182,7 @@ typedef struct mxn_op_def {
     const mxn_field *fields;  // ends with a null name; null: none
     uint32_t params_bytes;  // of the operator's struct
     uint32_t flags;  // MXN_OP_*
-    uint32_t mutates;  // bits of the inputs it writes
+    uint32_t mutates;  // bits of the inputs that are states, which it writes
     uint32_t inplace;  // bits of the inputs of which output 0 may be exactly one: MXN_INPLACE_ALL
     float flops_each;  // per element of its first output; 0: 1
     int reads;  // MXN_READS_*

@@ -307,6 +307,11 @@ bool mxn_params_mutates(const mxn_params *params, uint32_t index)
     return index < 32 && (def->mutates >> index & 1u) != 0;
 }
 
+bool mxn_params_writes(const mxn_params *params, uint32_t index)
+{
+    return mxn_params_mutates(params, index) && (params->op->flags & MXN_OP_READS_STATES) == 0;
+}
+
 const char *mxn_params_input_init(const mxn_params *params, uint32_t index)
 {
     const mxn_op_def *def = params->op->def;

@@ -154,6 +154,36 @@ static void what_overwrites_is_skipped_by_its_other_variables(void **state)
     mxn_wait_all();
 }
 
+// `state` moves on with each run, whose result is `value`.
+static void a_state_has_no_error_of_a_run_that_was_skipped(void **unused)
+{
+    (void)unused;
+    mxn_var *read = mxn_var_new(), *state = mxn_var_new(), *value = mxn_var_new();
+    mxn_var *const writes[] = {state, value};
+    uint32_t ran = 0;
+    engine_push(engine_fail, (void *)(uintptr_t) "of read", NULL, read);
+    mxn_work run = {.function.sync = engine_add_one,
+                    .argument = &ran,
+                    .reads = &read,
+                    .read_count = 1,
+                    .writes = writes,
+                    .write_count = 2,
+                    .keeps = 1};
+    assert_int_equal(mxn_push(&run), 0);
+    assert_int_equal(mxn_var_wait(state), 0);
+    fails_with(mxn_var_wait(value), "of read");
+    assert_int_equal(ran, 0);
+    run.function.sync = engine_fail;
+    run.argument = (void *)(uintptr_t) "of the run";
+    assert_int_equal(mxn_push(&run), 0);
+    fails_with(mxn_var_wait(state), "of the run");
+    mxn_var *const vars[] = {read, state, value};
+    for (int i = 0; i < 3; i++) {
+        mxn_var_delete(vars[i], NULL, NULL, 0);
+    }
+    assert_int_equal(mxn_wait_all(), 0);
+}
+
 static void what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes(void **state)
 {
     (void)state;
@@ -316,6 +346,7 @@ int main(void)
         {"an_error_ends_where_its_variable_is_overwritten_in_a_template",
          an_error_ends_where_its_variable_is_overwritten, NULL, NULL, (void *)(uintptr_t)1},
         cmocka_unit_test(what_overwrites_is_skipped_by_its_other_variables),
+        cmocka_unit_test(a_state_has_no_error_of_a_run_that_was_skipped),
         cmocka_unit_test(what_was_pushed_before_the_wait_is_skipped_whenever_its_turn_comes),
         cmocka_unit_test(wait_all_reports_the_first_and_clears_all),
         cmocka_unit_test(an_error_outlives_its_variables),
