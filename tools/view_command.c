@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/os/same_file.h"
 #include "coverage.h"
 #include "page/page_text.h"
 #include "profiler/analysis/window/side_by_side.h"
@@ -82,9 +83,28 @@ static int check(const mxp_command *self, mxp_view_wish *wish)
     return code >= 0 ? code : mxp__selection_check(self, &wish->selection);
 }
 
-// "run.mxp" makes "run.html"; a name that ends in slashes or dots, "page.html".
+// The length of a name without its ending; 0: it is nothing else.
+static size_t without_ending(const char *name, size_t length)
+{
+    size_t at = length;
+    while (at > 0 && name[at - 1] != '.') {
+        at--;
+    }
+    return at > 0 ? at - 1 : length;
+}
+
+static size_t without_endings(const char *name, size_t length)
+{
+    const size_t shorter = without_ending(name, length);
+    const bool is_packed = length - shorter == 3 && memcmp(name + shorter, ".gz", 3) == 0;
+    return is_packed ? without_ending(name, shorter) : shorter;
+}
+
+// "run.71.mxp" makes "run.71.html", a folder "run.d" makes "run.d.html"; a name that is nothing
+// but an ending, "page.html".
 static void put_name(const char *file, mxp_strbuf *out)
 {
+    struct stat status;
     size_t end = strlen(file);
     while (end > 0 && file[end - 1] == '/') {
         end--;
@@ -93,10 +113,30 @@ static void put_name(const char *file, mxp_strbuf *out)
     while (begin > 0 && file[begin - 1] != '/') {
         begin--;
     }
-    const char *dot = memchr(file + begin, '.', end - begin);
-    const size_t length = dot != NULL ? (size_t)(dot - file) - begin : end - begin;
+    const bool is_folder = stat(file, &status) == 0 && S_ISDIR(status.st_mode);
+    const size_t whole = file[begin] == '.' && is_folder ? 0 : end - begin;
+    const size_t length = is_folder ? whole : without_endings(file + begin, whole);
     mxp__strbuf_append(out, length > 0 ? file + begin : "page", length > 0 ? length : 4);
     mxp__strbuf_puts(out, ".html");
+}
+
+// -1, or the exit code after an error line: the page goes to no trace that it is made of.
+static int check_out(const mxp_command *self, const mxp_view_wish *wish)
+{
+    const char *const inputs[] = {wish->file, wish->other};
+    if (wish->out == NULL) {
+        return -1;
+    }
+    if (strcmp(wish->out, "-") == 0) {
+        return wish->opens ? mxp__usage_error(self, "--open needs a file: leave out '-o -'") : -1;
+    }
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        if (inputs[i] != NULL && mxp__os_same_file(inputs[i], wish->out)) {
+            return mxp__usage_error(self, "'%s' is the input; write the page to another file",
+                                    wish->out);
+        }
+    }
+    return -1;
 }
 
 // ---- the browser -------------------------------------------------------------------------------
@@ -328,6 +368,7 @@ static int run(const mxp_command *self, int count, char **arguments)
     };
     int code = mxp__options_parse(self, options, count, arguments, &wish.file);
     code = code < 0 ? check(self, &wish) : code;
+    code = code < 0 ? check_out(self, &wish) : code;
     return code >= 0 ? code : view_file(self, &wish);
 }
 
