@@ -105,6 +105,15 @@ int mxp__usage_error(const mxp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // ---- input (input.c) --------------------------------------------------------------------------
+// What stands in the place of a source's own (anonymous.h).
+typedef struct mxp_owned_info {
+    mxp_info_pair *pairs;
+    size_t count;  // that there is room for
+    mxp_clock_owner *owner;  // with its cuts; null: the source has none
+    size_t owner_bytes;
+    char host[sizeof((mxp_clock_owner *)0)->host];  // in its place
+} mxp_owned_info;
+
 // One or several files as one source: native ones, and those of other profilers (import/import.h).
 typedef struct mxp_input {
     const char *path;  // as given; of several the first
@@ -119,6 +128,8 @@ typedef struct mxp_input {
     struct mxp_one_clock *clocks;  // of a job's processes; null: it is none, or one alone
     char **names;  // of the files in directories
     size_t name_count, name_capacity;
+    mxp_owned_info *infos;  // of processes without who and where
+    size_t info_count, info_capacity;
 } mxp_input;
 
 // Opens files, and all *.mxp and *.mxpz of directories. A file of a directory that cannot be read
@@ -135,6 +146,8 @@ int mxp__input_open(const mxp_command *command, const char *path, mxp_input *inp
 void mxp__input_close(mxp_input *input);
 // From now on spans of other profilers' files keep their arguments.
 void mxp__input_take_args(void);
+// From now on inputs say neither host, command nor paths, and `path` is without its folders.
+void mxp__input_take_anonymous(void);
 // From now on files of different jobs are refused, unless `force`; and with `messages` clocks are
 // also found by what messages prove, which reads all records once.
 void mxp__input_take_jobs(bool force, bool messages);

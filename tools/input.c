@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "anonymous.h"
 #include "any_file.h"
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -124,6 +125,13 @@ void mxp__input_take_jobs(bool force, bool messages)
 {
     refuses_jobs = !force;
     uses_messages = messages;
+}
+
+static bool is_anonymous;
+
+void mxp__input_take_anonymous(void)
+{
+    is_anonymous = true;
 }
 
 // The processes of a job on one clock.
@@ -310,7 +318,10 @@ static int end_open(found_sources *found, int so_far)
 {
     const mxp_command *command = found->command;
     mxp_input *input = found->input;
-    const int error = take_sources(found, so_far);
+    int error = take_sources(found, so_far);
+    if (error == MXP_OK && is_anonymous) {
+        error = mxp__input_anonymize(input);
+    }
     if (error == MXP_OK && input->source->repeated > 0) {
         fprintf(stderr,
                 "mxprof %s: note: '%s' holds %zu %s twice, with the same records; each is used "
@@ -386,6 +397,7 @@ void mxp__input_cut_short(const mxp_command *command, mxp_input *input)
 void mxp__input_close(mxp_input *input)
 {
     mxp__source_close(input->source);
+    mxp__input_forget_infos(input);
     input->source = NULL;
     input->clocks = NULL;
     mxp__symbols_fini(&input->symbols);

@@ -335,6 +335,9 @@ static int view_file(const mxp_command *self, mxp_view_wish *wish)
         wish->out = mxp__strbuf_text(&name);
     }
     mxp__file_bytes_resident = wish->memory_bytes;
+    if (wish->is_anonymous) {
+        mxp__input_take_anonymous();
+    }
     if (mxp__input_open(self, wish->file, &view.input) != MXP_OK) {
         mxp__strbuf_fini(&name);
         return MXP_EXIT_ERROR;

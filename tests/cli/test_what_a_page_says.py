@@ -3,8 +3,51 @@
 import pytest
 
 import native_file
-from test_view import mxprof, write
+from rank_files import Job
+from test_view import MS, mxprof, page_of, write
 from test_whatif import trace as steps_trace
+
+
+# ---- anonymous --------------------------------------------------------------------------------------------
+def all_texts(page, out):
+    """The page's markup and every text section."""
+    return "\n".join([out.read_text(), page.unpack("head").decode(), *([page.unpack("d").decode()] if "d" in page.sections else [])])
+
+
+def test_pages_of_a_job_do_not_say_where_it_ran(tmp_path):
+    job = Job(3)
+    job.train(steps=20, late=1)
+    job.exchange_all()
+    for file in job.files:
+        file.host = f"secret-{file.host}"
+        file.info = [("host", file.host), ("command", "secretly.py --run")]
+    folder = job.write(tmp_path / "secret place")
+    page = page_of(folder)
+    assert "worker 1 (secret-n1)" in all_texts(page, folder.parent / "page.html")
+    page = page_of(folder, "--anonymous")
+    assert "secret" not in all_texts(page, folder.parent / "page.html").replace("secret place", "")
+    assert str(tmp_path) not in all_texts(page, folder.parent / "page.html")
+    assert [process["name"] for process in page.head["processes"]] == ["worker 0", "worker 1", "worker 2"]
+    assert page.head["explain"]["between_ranks"]["workers"][1]["worker"] == "worker 1" and "Worker 1 " in page.head["workers"]
+
+
+def test_pages_of_two_traces_do_not_say_who_ran_them(tmp_path):
+    folder = tmp_path / "secret folder"
+    folder.mkdir()
+    files = []
+    for late, begun, name in ((0, 0, "before"), (3000, 60_000 * MS, "after")):
+        file = steps_trace(late=late)
+        file.begun_ns = begun
+        file.info = [("command", f"secretly --{name}"), ("host", f"secret-{name}"), ("config.out", f"/srv/secret/{name}"), ("kernels", name)]
+        files.append(write(folder, file, f"{name}.mxp"))
+    before, after = files
+    assert "secretly --after" in all_texts(page_of(after, "--with", before), folder / "page.html")
+    page = page_of(after, "--with", before, "--anonymous")
+    assert "secret" not in all_texts(page, folder / "page.html")
+    assert page.head["command"] == "mxprof view after.mxp" and page.head["report"]["file"] == "after.mxp"
+    difference = page.difference()
+    assert [difference["diff"]["runs"][side][0]["file"] for side in ("before", "after")] == ["before.mxp", "after.mxp"]
+    assert [row["key"] for row in difference["diff"]["differences"]["settings"]] == ["kernels"]
 
 
 # ---- where it goes ----------------------------------------------------------------------------------------

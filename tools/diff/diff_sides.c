@@ -126,7 +126,7 @@ static int add_run(const mxp_command *command, mxp_diff *diff, int side, const c
     }
     error = take_covered(command, &input, path);
     if (error == MXP_OK) {
-        error = add_process(command, diff, side, &input, path);
+        error = add_process(command, diff, side, &input, input.path);
     }
     if (error != MXP_OK) {
         mxp__command_failed(command);

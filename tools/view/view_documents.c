@@ -10,7 +10,7 @@
 static int explain(mxp_view *view)
 {
     mxp_json json = {.out = &view->explain_json};
-    view->explain.file = view->wish->file;
+    view->explain.file = view->input.path;
     view->explain.step = view->wish->verdict.step;
     view->explain.is_imported = view->input.is_imported;
     view->explain.keeps_paths = true;

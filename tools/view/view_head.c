@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "anonymous.h"
 #include "base/fail.h"
 #include "base/text.h"
 
@@ -30,12 +31,6 @@ static void put_document(mxp_strbuf *out, const char *key, const mxp_strbuf *tex
     }
 }
 
-static const char *without_folders(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 // "mxprof view FILE" as a shell takes it, for commands to copy.
 static void put_command(const mxp_view *view, mxp_strbuf *out)
 {
@@ -48,7 +43,7 @@ static void put_command(const mxp_view *view, mxp_strbuf *out)
 static void put_begin(const mxp_view *view, mxp_strbuf *out)
 {
     const mxp_page_data *page = &view->page;
-    const char *file = without_folders(view->wish->file);
+    const char *file = mxp__without_folders(view->wish->file);
     mxp__strbuf_puts(out, "{\"version\": 1");
     put_string(out, "title", mxp__strbuf_text(&view->title), view->title.length);
     put_string(out, "file", file, strlen(file));
@@ -112,7 +107,7 @@ static void put_documents(const mxp_view *view, mxp_strbuf *out)
     mxp__strbuf_printf(out, "{\"durations\": 0, \"times\": %" PRIu64 ", \"names\": %" PRIu64 "}",
                        view->page.cut_times, view->page.kinds.cut_names);
     if (view->wish->other != NULL) {
-        const char *other = without_folders(view->wish->other);
+        const char *other = mxp__without_folders(view->wish->other);
         put_string(out, "other", other, strlen(other));
     } else {
         put_key(out, "other");

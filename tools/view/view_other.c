@@ -73,7 +73,7 @@ static int put_other(mxp_view *view, mxp_json *json)
     }
     mxp__json_end(json);
     error = error == MXP_OK
-                ? put_explained(input.source, file, view->report_wish.memory_bytes, json)
+                ? put_explained(input.source, input.path, view->report_wish.memory_bytes, json)
                 : error;
     if (error != MXP_OK) {
         mxp__command_failed(view->command);

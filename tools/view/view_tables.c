@@ -7,26 +7,11 @@
 #include "page/columns.h"
 #include "view/view_head.h"
 
-// INFO that tells who measured where: what --anonymous leaves out.
-static bool is_private(const char *key)
-{
-    static const char *const keys[] = {"host", "command", "user", "cwd", "executable", "path"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strstr(key, keys[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put_info(const mxp_view *view, const mxp_source *source, mxp_json *json)
+static void put_info(const mxp_source *source, mxp_json *json)
 {
     mxp__json_array(json, "info");
     for (size_t i = 0; i < source->info_count; i++) {
         const mxp_info_pair *pair = &source->info[i];
-        if (view->wish->is_anonymous && (is_private(pair->key) || strchr(pair->value, '/'))) {
-            continue;
-        }
         mxp__json_list(json, NULL);
         mxp__json_text(json, NULL, pair->key);
         mxp__json_text(json, NULL, pair->value);
@@ -43,11 +28,12 @@ void mxp__view_put_processes(const mxp_view *view, mxp_strbuf *out)
         const mxp_source *source = mxp__view_source(view, i);
         const char *own = mxp__source_info(source, "process_name");  // "worker 0 (host)"
         const char *name = own != NULL ? own : mxp__source_info(source, "command");
+        const bool is_hidden = view->wish->is_anonymous && source->clock_bytes == 0;  // no worker
         mxp__json_object(&json, NULL);
         mxp__json_u64(&json, "pid", source->pid);
-        mxp__json_text(&json, "name", view->wish->is_anonymous || name == NULL ? "" : name);
+        mxp__json_text(&json, "name", is_hidden || name == NULL ? "" : name);
         mxp__json_bool(&json, "died", source->state == MXP__PROCESS_DIED);
-        put_info(view, source, &json);
+        put_info(source, &json);
         mxp__json_end(&json);
     }
     mxp__json_end(&json);
