@@ -124,6 +124,7 @@ typedef struct mxp_input {
     bool told_unread;  // how much of its records cannot be read
     size_t left_out;  // files of directories
     char ring[192];  // of a ring: what it holds, and from when on it is counted
+    bool made_room;  // of a ring: older records were overwritten
     mxp_symbols symbols;  // names of functions that were recorded by address
     struct mxp_one_clock *clocks;  // of a job's processes; null: it is none, or one alone
     char **names;  // of the files in directories

@@ -171,6 +171,7 @@ int mxp__coverage_limit(mxp_input *input, int64_t last_ns)
             error = take_covered(input, &coverage);
         }
         snprintf(input->ring, sizeof input->ring, "%s", mxp__strbuf_text(&text));
+        input->made_room |= coverage.overwritten;
     }
     mxp__strbuf_fini(&text);
     mxp__coverage_fini(&coverage);
@@ -188,6 +189,7 @@ int mxp__coverage_take(mxp_input *input, mxp_strbuf *note)
         mxp__strbuf_printf(note, "a ring: counted from %.3f s on, where all threads are there\n",
                            (double)coverage.complete_ns / 1e9);
         error = take_covered(input, &coverage);
+        input->made_room = true;
     }
     mxp__coverage_fini(&coverage);
     return error;

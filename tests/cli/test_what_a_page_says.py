@@ -8,6 +8,36 @@ from test_view import MS, mxprof, page_of, write
 from test_whatif import trace as steps_trace
 
 
+# ---- can it be trusted ------------------------------------------------------------------------------------
+def trust_of(path, code=0):
+    trust = page_of(path, code=code).head["trust"]
+    return trust["word"], trust["state"]
+
+
+def test_a_ring_that_was_never_full_is_complete(tmp_path):
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name("work", "app", "span"), 10, 25)
+    file.info = [("full_policy", "ring"), ("memory_limit_bytes", "67108864")]
+    path = write(tmp_path, file)
+    assert trust_of(path) == ("Complete: nothing was lost", "good")
+    assert ["ring", "64 MiB; it has not been full: nothing made room"] in page_of(path).head["trust"]["rows"]
+
+
+def test_a_process_that_did_not_end_its_recording_is_named(tmp_path):
+    file = native_file.NativeFile()
+    file.span(file.thread("main"), file.name("work", "app", "span"), 10, 25)
+    file.info = [("unfinished", "the process died")]
+    path = write(tmp_path, file)
+    assert trust_of(path) == ("The process died: what it recorded up to then is here", "warn")
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_counted(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/whole.mxp").write_bytes(steps_trace().to_bytes())
+    (tmp_path / "run/bad.mxp").write_bytes(b"no trace at all")
+    assert trust_of(tmp_path / "run", code=1) == ("1 file could not be read", "warn")
+
+
 # ---- anonymous --------------------------------------------------------------------------------------------
 def all_texts(page, out):
     """The page's markup and every text section."""

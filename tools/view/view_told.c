@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "coverage.h"
 #include "explain_ranks.h"
+#include "summary.h"
 #include "view/view_head.h"
 
 // Each line of a text as a value of its own.
@@ -111,34 +113,77 @@ static void put_quality(const mxp_view *view, mxp_json *json)
     mxp__strbuf_fini(&text);
 }
 
-static void put_word(const mxp_view *view, mxp_strbuf *out)
+// Whether a ring of one of the processes has overwritten records.
+static bool has_made_room(const mxp_view *view)
 {
-    const mxp_summary *summary = &view->report.summary;
-    if (view->input.damaged || summary->unread_bytes > 0) {
+    bool has = view->input.made_room;
+    for (size_t i = 0; i < view->process_count && !has; i++) {
+        mxp_coverage coverage;
+        if (mxp__coverage_make(mxp__view_source(view, i), &coverage) == MXP_OK) {
+            has = coverage.overwritten;
+            mxp__coverage_fini(&coverage);
+        }
+    }
+    return has;
+}
+
+// What became of the first process that did not end its recording itself, or null.
+static const char *what_became(const mxp_view *view)
+{
+    const char *became = NULL;
+    for (size_t i = 0; i < view->process_count && became == NULL; i++) {
+        became = mxp__what_became(mxp__view_source(view, i));
+    }
+    return became;
+}
+
+static bool has_unread(const mxp_view *view)
+{
+    bool has = view->input.damaged || view->report.summary.unread_bytes > 0;
+    for (size_t i = 0; i < view->process_count && !has; i++) {
+        has = mxp__left_out(mxp__view_source(view, i)) != NULL;
+    }
+    return has;
+}
+
+static void put_counted(uint64_t count, const char *one, const char *several, mxp_strbuf *out)
+{
+    mxp__put_grouped(count, out);
+    mxp__strbuf_printf(out, " %s", count == 1 ? one : several);
+}
+
+// What is missing, the worst first, and how bad that is: "bad", "warn", "good".
+static const char *put_word(const mxp_view *view, mxp_strbuf *out)
+{
+    const char *became = what_became(view);
+    if (has_unread(view)) {
         mxp__strbuf_puts(out, "The file is damaged: not all of it could be read");
-    } else if (summary->lost > 0) {
-        mxp__put_grouped(summary->lost, out);
-        mxp__strbuf_puts(out, summary->lost == 1 ? " record was lost" : " records were lost");
-    } else if (view->input.ring[0] != '\0') {
+        return "bad";
+    }
+    if (view->report.summary.lost > 0) {
+        put_counted(view->report.summary.lost, "record was lost", "records were lost", out);
+    } else if (view->input.left_out > 0) {
+        put_counted(view->input.left_out, "file could not be read", "files could not be read", out);
+    } else if (has_made_room(view)) {
         mxp__strbuf_puts(out, "The last part of a ring: what came before was overwritten");
+    } else if (became != NULL) {
+        mxp__strbuf_printf(out, "%s %s: what it recorded up to then is here",
+                           view->process_count == 1 ? "The process" : "A process", became);
     } else {
         mxp__strbuf_puts(out, "Complete: nothing was lost");
+        return "good";
     }
+    return "warn";
 }
 
 void mxp__view_put_trust(const mxp_view *view, mxp_strbuf *out)
 {
     mxp_json json = {.out = out};
     mxp_strbuf word = {0}, whole = {0};
-    const mxp_summary *summary = &view->report.summary;
-    const bool is_bad = view->input.damaged || summary->unread_bytes > 0;
-    put_word(view, &word);
+    const char *state = put_word(view, &word);
     mxp__view_put_whole(view, &whole);
     mxp__json_object(&json, NULL);
-    mxp__json_text(&json, "state",
-                   is_bad                                             ? "bad"
-                   : summary->lost > 0 || view->input.ring[0] != '\0' ? "warn"
-                                                                      : "good");
+    mxp__json_text(&json, "state", state);
     mxp__json_text(&json, "word", mxp__strbuf_text(&word));
     mxp__json_array(&json, "rows");
     put_quality(view, &json);
