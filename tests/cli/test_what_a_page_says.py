@@ -8,6 +8,29 @@ from test_view import MS, mxprof, page_of, write
 from test_whatif import trace as steps_trace
 
 
+# ---- the verdict in a line --------------------------------------------------------------------------------
+def idle_steps(scope=""):
+    """Three steps of 10 ms, the last without an end; in each an operator of 2 ms."""
+    file = native_file.NativeFile()
+    main, compute = file.thread("main", end=30 * MS), file.thread("compute")
+    name, of = file.name("dot", "operator", "span"), file.name(scope, 0, "scope") if scope else 0
+    for step in range(3):
+        file.meta(main, "step", 10 * step * MS, value=step)
+        file.operator(compute, name, (10 * step + 4) * MS, (10 * step + 6) * MS, step + 1, push=(10 * step + 3) * MS, pusher=main, scope=of)
+    return file
+
+
+@pytest.mark.parametrize("scope, part", [("", "dot"), ("net", "net")])
+def test_time_without_operators_is_the_title_where_it_is_most(tmp_path, scope, part):
+    head = page_of(write(tmp_path, idle_steps(scope))).head
+    assert head["title"] == f"No operator ran for 8.00 ms of 10.0 ms of a step, then {part} 2.00 ms"
+
+
+def test_time_without_operators_is_no_title_where_a_part_takes_more(tmp_path):
+    head = page_of(write(tmp_path, steps_trace(scopes=("net:one:", "net:two:")))).head
+    assert head["title"].startswith("net:one takes 300 ")
+
+
 # ---- can it be trusted ------------------------------------------------------------------------------------
 def trust_of(path, code=0):
     trust = page_of(path, code=code).head["trust"]

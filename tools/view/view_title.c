@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict in a line: what takes most of a step. That is a layer, or what steps wait for
-// exchanges where that is more; where no scopes were recorded an operator, else a call.
+// The verdict in a line: what takes most of a step. That is a layer, where no scopes were recorded
+// an operator, else a call; or what steps wait for exchanges, or time without any operator, where
+// that is more.
 #include "base/alloc.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -16,44 +17,68 @@ static void put_name(const char *name, size_t length, mxp_strbuf *out)
     mxp__strbuf_fini(&label);
 }
 
-static void put_takes(const mxp_time_report *report, double sum_ns, mxp_strbuf *out)
+// "3 ms of 5 ms of a step"; of what ran on several threads "9 ms on several threads in 5 ms".
+static void put_of(const mxp_time_report *report, double sum_ns, mxp_strbuf *out)
 {
     const double per = mxp__report_per(report);
-    mxp__strbuf_puts(out, " takes ");
     mxp__put_duration(&mxp__page_screen, sum_ns / per, out);
-    mxp__strbuf_puts(out, " of ");
+    mxp__strbuf_puts(out,
+                     sum_ns > (double)report->rows.wall_ns ? " on several threads in " : " of ");
     mxp__put_duration(&mxp__page_screen, (double)report->rows.wall_ns / per, out);
-    mxp__strbuf_puts(out, report->rows.steps > 0 ? " of a step" : "");
+    if (report->rows.steps > 0) {
+        mxp__strbuf_puts(out, " of a step");
+    } else if (report->process_count > 1) {
+        mxp__strbuf_printf(out, " of %zu processes", report->process_count);
+    }
 }
 
-// What the chosen steps wait for exchanges, which is no layer's.
-static uint64_t communication_of(const mxp_view *view)
+static void put_takes(const mxp_time_report *report, double sum_ns, mxp_strbuf *out)
 {
-    uint64_t sum_ns = 0;
+    mxp__strbuf_puts(out, " takes ");
+    put_of(report, sum_ns, out);
+}
+
+// ---- beside layers -----------------------------------------------------------------------------
+// Of the chosen steps what they wait for exchanges, and how long no operator ran: no layer's.
+typedef struct beside_layers {
+    uint64_t communication_ns, idle_ns;
+} beside_layers;
+
+static beside_layers beside_layers_of(const mxp_view *view)
+{
+    uint64_t communication_ns = 0, work_ns = 0, wall_ns = 0;
     for (size_t i = 0; i < view->process_count; i++) {
         const mxp_choice *choice = &view->processes[i].of->choice;
-        for (size_t step = 0; choice->steps != NULL && step < choice->of->count; step++) {
-            sum_ns += choice->steps[step]
-                          ? view->processes[i].sums[step].phases_ns[MXP_PHASE_COMMUNICATION]
-                          : 0;
+        for (size_t at = 0; choice->steps != NULL && at < choice->of->count; at++) {
+            const mxp_step_window *step = &choice->of->all[at];
+            const uint64_t *phases_ns = view->processes[i].sums[at].phases_ns;
+            wall_ns += choice->steps[at] ? (uint64_t)(step->end_ns - step->begin_ns) : 0;
+            communication_ns += choice->steps[at] ? phases_ns[MXP_PHASE_COMMUNICATION] : 0;
+            for (int phase = 0; phase < MXP_PHASES; phase++) {
+                work_ns += choice->steps[at] ? phases_ns[phase] : 0;
+            }
         }
     }
-    return sum_ns;
+    return (beside_layers){.communication_ns = communication_ns,
+                           .idle_ns = work_ns > 0 && wall_ns > work_ns ? wall_ns - work_ns : 0};
 }
 
-static void put_communication_title(const mxp_view *view, const mxp_layer *next, uint64_t sum_ns,
-                                    mxp_strbuf *out)
-{
-    const mxp_time_report *report = &view->report;
+// What takes most of all that has a name: a layer, else an operator, else a call.
+typedef struct named_part {
+    const mxp_layer *layer;
+    const mxp_time_row *row;
+    const char *name;
     size_t length;
-    mxp__strbuf_puts(out, "communication");
-    put_takes(report, (double)sum_ns, out);
-    if (next->sum_ns > 0) {
-        const char *path = mxp__scope_tree_path(&report->rows.scopes, next->scope, &length);
+    uint64_t ns;
+} named_part;
+
+static void put_then(const mxp_time_report *report, const named_part *part, mxp_strbuf *out)
+{
+    if (part->ns > 0) {
         mxp__strbuf_puts(out, ", then ");
-        put_name(path, length, out);
+        put_name(part->name, part->length, out);
         mxp__strbuf_puts(out, " ");
-        mxp__put_duration(&mxp__page_screen, (double)next->sum_ns / mxp__report_per(report), out);
+        mxp__put_duration(&mxp__page_screen, (double)part->ns / mxp__report_per(report), out);
     }
 }
 
@@ -69,15 +94,11 @@ static uint64_t share_of_sum(const mxp_layer *layer, int phase)
                                             : 0;
 }
 
-static void put_layer_title(const mxp_time_report *report, const mxp_layer *layer, mxp_strbuf *out)
+static void put_phase(const mxp_layer *layer, mxp_strbuf *out)
 {
     static const char *const phases[MXP_PHASES] = {"", "forward", "backward", "update",
                                                    "communication"};
-    size_t length;
     int most = 1;
-    const char *path = mxp__scope_tree_path(&report->rows.scopes, layer->scope, &length);
-    put_name(path, length, out);
-    put_takes(report, (double)layer->sum_ns, out);
     for (int phase = 2; phase < MXP_PHASES; phase++) {
         most = share_of_sum(layer, phase) > share_of_sum(layer, most) ? phase : most;
     }
@@ -86,42 +107,57 @@ static void put_layer_title(const mxp_time_report *report, const mxp_layer *laye
     }
 }
 
-static void put_row_title(const mxp_time_report *report, const mxp_time_row *row, mxp_strbuf *out)
-{
-    size_t length;
-    const char *name = mxp__time_row_name(&report->rows, row, &length);
-    put_name(name, length, out);
-    put_takes(report, (double)row->self_ns, out);
-}
-
-// Of the rows of operators, or else of spans, the first; false: there is none.
-static bool put_first_row(mxp_time_report *report, bool operators, mxp_strbuf *out)
+// Of the rows of operators, or else of spans, the first; null: there is none.
+static const mxp_time_row *first_row(mxp_time_report *report, bool operators)
 {
     const size_t bytes = report->rows.count * sizeof(uint32_t);
     size_t count = 0;
     uint32_t *order = mxp__time_rows_rank(&report->rows, operators, MXP_KEY_SELF, &count);
-    if (order != NULL && count > 0) {
-        put_row_title(report, &report->rows.rows[order[0]], out);
-    }
+    const mxp_time_row *row = order != NULL && count > 0 ? &report->rows.rows[order[0]] : NULL;
     mxp__free(order, bytes);
-    return count > 0;
+    return row;
+}
+
+static named_part largest_of(mxp_time_report *report, const mxp_layers *layers)
+{
+    named_part part = {0};
+    if (layers->count > 0 && layers->all[0].scope != 0 && layers->all[0].sum_ns > 0) {
+        part.layer = &layers->all[0];
+        part.ns = part.layer->sum_ns;
+        part.name = mxp__scope_tree_path(&report->rows.scopes, part.layer->scope, &part.length);
+        return part;
+    }
+    part.row = first_row(report, true);
+    part.row = part.row != NULL ? part.row : first_row(report, false);
+    if (part.row != NULL) {
+        part.ns = part.row->self_ns;
+        part.name = mxp__time_row_name(&report->rows, part.row, &part.length);
+    }
+    return part;
 }
 
 static void put_title(mxp_view *view, const mxp_layers *layers)
 {
-    static const mxp_layer none = {0};
     mxp_time_report *report = &view->report;
-    const uint64_t communication_ns = communication_of(view);
-    const bool has_layer =
-        layers->count > 0 && layers->all[0].scope != 0 && layers->all[0].sum_ns > 0;
-    const mxp_layer *layer = has_layer ? &layers->all[0] : &none;
-    if (communication_ns > layer->sum_ns) {
-        put_communication_title(view, layer, communication_ns, &view->title);
-    } else if (has_layer) {
-        put_layer_title(report, layer, &view->title);
-    } else if (!put_first_row(report, true, &view->title) &&
-               !put_first_row(report, false, &view->title)) {
-        mxp__strbuf_puts(&view->title, "Nothing was recorded");
+    mxp_strbuf *out = &view->title;
+    const beside_layers beside = beside_layers_of(view);
+    const named_part part = largest_of(report, layers);
+    if (beside.communication_ns > part.ns && beside.communication_ns >= beside.idle_ns) {
+        mxp__strbuf_puts(out, "communication");
+        put_takes(report, (double)beside.communication_ns, out);
+        put_then(report, &part, out);
+    } else if (beside.idle_ns > part.ns) {
+        mxp__strbuf_puts(out, "No operator ran for ");
+        put_of(report, (double)beside.idle_ns, out);
+        put_then(report, &part, out);
+    } else if (part.name != NULL) {
+        put_name(part.name, part.length, out);
+        put_takes(report, (double)part.ns, out);
+        if (part.layer != NULL) {
+            put_phase(part.layer, out);
+        }
+    } else {
+        mxp__strbuf_puts(out, "Nothing was recorded");
     }
 }
 
