@@ -31,6 +31,19 @@ def test_time_without_operators_is_no_title_where_a_part_takes_more(tmp_path):
     assert head["title"].startswith("net:one takes 300 ")
 
 
+def test_what_runs_on_many_threads_takes_more_than_the_run(tmp_path):
+    file = native_file.NativeFile()
+    name = file.name("task", "app", "span")
+    for i in range(300):
+        thread = file.thread(f"pool {i}", end=8 * MS)
+        for k in range(4):
+            file.span(thread, name, 2 * k * MS, 2 * k * MS + 2 * MS)
+    head = page_of(write(tmp_path, file)).head
+    assert head["title"] == "task takes 2.40 s on several threads in 8.00 ms"
+    own = [track["name"] for track in head["tracks"] if track["thread"] >= 0]
+    assert own == [f"pool {i}" for i in range(250)] and head["dropped"]["quiet_threads"] == 50
+
+
 # ---- can it be trusted ------------------------------------------------------------------------------------
 def trust_of(path, code=0):
     trust = page_of(path, code=code).head["trust"]

@@ -17,15 +17,22 @@ static int by_records(const void *one, const void *other)
     return a != b ? (a > b ? -1 : 1) : 0;
 }
 
-// How many records the last thread has that gets a track. 0: all do.
-static int find_least(const mxp_view *view, uint64_t *least)
+// Which threads get a track: those with more records than `least`, and of those with as many the
+// first `ties`.
+typedef struct loud_threads {
+    bool are_all;
+    uint64_t least;
+    size_t ties;
+} loud_threads;
+
+static int find_loud(const mxp_view *view, loud_threads *loud)
 {
     size_t count = 0, at = 0;
     for (size_t i = 0; i < view->process_count; i++) {
         count += mxp__view_source(view, i)->thread_count;
     }
-    *least = 0;
-    if (count <= LOUD_THREADS) {
+    *loud = (loud_threads){.are_all = count <= LOUD_THREADS};
+    if (loud->are_all) {
         return MXP_OK;
     }
     uint64_t *records = mxp__alloc(count * sizeof *records);
@@ -39,12 +46,24 @@ static int find_least(const mxp_view *view, uint64_t *least)
         }
     }
     qsort(records, count, sizeof *records, by_records);
-    *least = records[LOUD_THREADS - 1] + 1;
+    loud->least = records[LOUD_THREADS - 1];
+    while (loud->ties < LOUD_THREADS && records[LOUD_THREADS - 1 - loud->ties] == loud->least) {
+        loud->ties++;
+    }
     mxp__free(records, count * sizeof *records);
     return MXP_OK;
 }
 
-static int mark_quiet(mxp_view *view, mxp_view_process *process, uint64_t least)
+static bool takes_track(loud_threads *loud, uint64_t records)
+{
+    if (records == loud->least && loud->ties > 0) {
+        loud->ties--;
+        return true;
+    }
+    return records > loud->least;
+}
+
+static int mark_quiet(mxp_view *view, mxp_view_process *process, loud_threads *loud)
 {
     const mxp_source *source = process->of->source;
     process->is_quiet = mxp__alloc(source->thread_count * sizeof *process->is_quiet);
@@ -52,18 +71,18 @@ static int mark_quiet(mxp_view *view, mxp_view_process *process, uint64_t least)
         return mxp__fail_memory("the threads of the page");
     }
     for (size_t i = 0; i < source->thread_count; i++) {
-        process->is_quiet[i] = source->threads[i].records < least;
+        process->is_quiet[i] = !takes_track(loud, source->threads[i].records);
         view->dropped.quiet_threads += process->is_quiet[i];
     }
     return MXP_OK;
 }
 
 // ---- processes ---------------------------------------------------------------------------------
-static int walk_process(mxp_view *view, size_t number, uint64_t least)
+static int walk_process(mxp_view *view, size_t number, loud_threads *loud)
 {
     mxp_view_process *process = &view->processes[number];
     const mxp_steps *steps = &process->of->steps;
-    int error = least > 0 ? mark_quiet(view, process, least) : MXP_OK;
+    int error = loud->are_all ? MXP_OK : mark_quiet(view, process, loud);
     process->sums = mxp__alloc(steps->count * sizeof *process->sums);
     if (process->sums == NULL && steps->count > 0) {
         return mxp__fail_memory("the steps of the page");
@@ -172,16 +191,16 @@ static int keep_flows(mxp_view *view)
 int mxp__view_spans(mxp_view *view)
 {
     mxp_page_data *page = &view->page;
-    uint64_t least;
+    loud_threads loud;
     page->blocks.windows = view->windows;
     page->blocks.window_count = view->window_count;
     page->blocks.tiles.levels = mxp__page_levels_of((uint64_t)(page->end_ns - page->begin_ns));
     page->counters.begin_ns = page->begin_ns;
     page->counters.end_ns = page->end_ns;
     int error = mxp__page_spool_open(&page->blocks.spool);
-    error = error == MXP_OK ? find_least(view, &least) : error;
+    error = error == MXP_OK ? find_loud(view, &loud) : error;
     for (size_t i = 0; i < view->process_count && error == MXP_OK; i++) {
-        error = walk_process(view, i, least);
+        error = walk_process(view, i, &loud);
     }
     error = error == MXP_OK ? mxp__blocks_finish(&page->blocks) : error;
     error = error == MXP_OK ? keep_tiles(view) : error;
