@@ -7,6 +7,8 @@ from rank_files import Job
 from test_view import MS, mxprof, page_of, write
 from test_whatif import trace as steps_trace
 
+BACKWARD, BULK = 2, 32  # flags of operators
+
 
 # ---- the verdict in a line --------------------------------------------------------------------------------
 def idle_steps(scope=""):
@@ -114,6 +116,28 @@ def test_pages_of_two_traces_do_not_say_who_ran_them(tmp_path):
     difference = page.difference()
     assert [difference["diff"]["runs"][side][0]["file"] for side in ("before", "after")] == ["before.mxp", "after.mxp"]
     assert [row["key"] for row in difference["diff"]["differences"]["settings"]] == ["kernels"]
+
+
+# ---- paths and counters -----------------------------------------------------------------------------------
+def test_pieces_of_the_program_are_of_its_calls_and_those_of_the_workers_of_operators(tmp_path):
+    page = page_of(write(tmp_path, steps_trace(loading=100_000)))
+    forms = {}
+    for _, _, _, category, kind in page.path():
+        if kind is not None:
+            name, _, _, _, form = page.head["kinds"][kind]
+            forms.setdefault(category, set()).add((name, form))
+    assert forms["run"] == {("A", 1), ("B", 1)} and forms["input"] == {("next batch", 0)}
+    assert all(page.head["stats"][kind][0] > 0 for kind, each in enumerate(page.head["kinds"])), "each kind has spans"
+
+
+def test_a_bulk_is_no_work_beside_that_of_its_operators(tmp_path):
+    file = native_file.NativeFile()
+    main, compute = file.thread("main", end=30 * MS), file.thread("compute")
+    bulk, dot, scope = file.name("ImperativeBulk", "operator", "span"), file.name("dot", "operator", "span"), file.name("net", 0, "scope")
+    file.operator(compute, dot, 2 * MS, 8 * MS, 2, push=MS, pusher=main, phase=BACKWARD, scope=scope)
+    file.operator(compute, bulk, MS, 9 * MS, 1, push=MS, pusher=main, phase=BACKWARD | BULK)
+    head = page_of(write(tmp_path, file)).head
+    assert sorted((kind[0], kind[3], kind[4]) for kind in head["kinds"]) == [("ImperativeBulk", 2, 2), ("dot", 2, 1)]
 
 
 # ---- where it goes ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ enum { MXP_PAGE_KINDS_MAX = 65535 };  // and one for all others
 typedef enum mxp_page_form {
     MXP_FORM_SPAN,
     MXP_FORM_OPERATOR,
-    MXP_FORM_IDLE,  // an operator that does no work of a step
+    MXP_FORM_IDLE,  // an operator that does no work of a step, or only what those in it do
     MXP_FORM_WAIT,
     MXP_FORM_ASYNC,  // tasks and frames
     MXP_FORM_INSTANT,

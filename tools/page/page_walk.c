@@ -159,7 +159,8 @@ static int take_operator(walk *self, const uint64_t *words, const mxp_operator_t
     const mxp_source *source = self->of->source;
     const uint32_t name = (uint32_t)words[1], pusher = (uint32_t)(words[3] >> 48);
     const unsigned flags = (unsigned)(words[2] >> 48), phase = flags & MXP_OP_PHASE_MASK;
-    const bool is_idle = name < source->name_count && self->of->steps->index.idle[name];
+    const bool is_idle = (flags & MXP_OP_BULK_PARENT) != 0 ||
+                         (name < source->name_count && self->of->steps->index.idle[name]);
     count_in_step(self, flags, times);
     const int error = mxp__page_kind_of(&self->page->kinds, name, (uint32_t)words[6],
                                         phase < MXP_PHASES ? (uint8_t)phase : 0,

@@ -40,7 +40,7 @@ static int kind_of(path_maker *self, const mxp_path_long *piece, uint32_t *kind)
     if (piece->name == 0) {
         return MXP_OK;
     }
-    const bool is_operator = piece->piece.op != MXP__NO_OP;
+    const bool is_operator = piece->piece.op != 0;
     const int error =
         mxp__page_kind_of(kinds, piece->name, is_operator ? piece->scope : 0,
                           is_operator && piece->phase < MXP_PHASES ? (uint8_t)piece->phase : 0,
