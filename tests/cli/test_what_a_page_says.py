@@ -140,6 +140,18 @@ def test_a_bulk_is_no_work_beside_that_of_its_operators(tmp_path):
     assert sorted((kind[0], kind[3], kind[4]) for kind in head["kinds"]) == [("ImperativeBulk", 2, 2), ("dot", 2, 1)]
 
 
+def test_counters_say_how_long_their_bins_are_and_how_many_samples_have_no_place(tmp_path):
+    file = native_file.NativeFile()
+    thread = file.thread("main", end=1_023_000)
+    names = [file.name(f"counter {i}", "app", "counter") for i in range(258)]
+    for name in names:
+        for at in (0, 500_000, 1_023_000):
+            file.counter(thread, name, at, 7)
+    head = page_of(write(tmp_path, file)).head
+    assert len(head["counters"]) == 256 and {counter["bin_ns"] for counter in head["counters"]} == {1_000}
+    assert head["dropped"]["counter_samples"] == 6
+
+
 # ---- where it goes ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name, page", [("python3.11.4711.mxp", "python3.11.4711.html"), ("run.mxp", "run.html"), ("run", "run.html"),
                                         (".mxp", "page.html"), ("app.v2.mxp.gz", "app.v2.html")])

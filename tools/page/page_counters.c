@@ -104,6 +104,7 @@ int mxp__page_counter_pack(mxp_page_counters *counters, size_t number, size_t jo
     mxp_strbuf columns[COLUMNS] = {{0}};
     uint64_t before_ns = 0;
     counter->shown = 0;
+    counter->width_ns = join * bin_width_ns(counters);
     for (size_t i = 0; i < MXP_COUNTER_BINS; i += join) {
         const mxp_counter_bin bin = joined(counter, i, join);
         const uint64_t at_ns = i * bin_width_ns(counters);

@@ -18,6 +18,7 @@ typedef struct mxp_page_counter {
     uint32_t process, name;
     mxp_counter_bin *bins;  // MXP_COUNTER_BINS
     size_t shown;  // of the section: those that have samples
+    uint64_t width_ns;  // of a bin of the section
 } mxp_page_counter;
 
 // Begins as zeros but for the times.

@@ -85,6 +85,7 @@ void mxp__view_put_counters(const mxp_view *view, mxp_strbuf *out)
         mxp__json_bytes(&json, "category", category.text, category.length);
         mxp__json_u64(&json, "unit", name.unit);
         mxp__json_u64(&json, "bins", counter->shown);
+        mxp__json_u64(&json, "bin_ns", counter->width_ns);
         mxp__json_end(&json);
     }
     mxp__json_end(&json);
@@ -212,6 +213,7 @@ void mxp__view_put_dropped(const mxp_view *view, mxp_strbuf *out)
     mxp__json_u64(&json, "clock_spans", view->page.clock_spans);
     mxp__json_u64(&json, "quiet_threads", dropped->quiet_threads);
     mxp__json_u64(&json, "path_steps", dropped->path_steps);
+    mxp__json_u64(&json, "counter_samples", view->page.counters.left_out);
     mxp__json_end(&json);
     mxp__strbuf_fini(&word);
 }
