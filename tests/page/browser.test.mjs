@@ -337,7 +337,7 @@ for (const name of ['chromium', 'firefox']) {
       await rows(page, 'Explain');
       await page.run(() => document.querySelector('.causes button').click());
       await page.rest(150);
-      assert.deepEqual(await page.run(() => [document.getElementById('find').value, mxprofPage.timeline.path !== null, mxprofPage.timeline.selection.from]), ['_backward_Convolution', true, 20e6]);
+      assert.deepEqual(await page.run(() => [document.getElementById('find').value, mxprofPage.timeline.path !== null, mxprofPage.timeline.selection.from]), ['_backward_Convolution', true, 44e6], 'the step at the place that is told');
       await page.run(() => {
         mxprofPage.togglePath();
         mxprofPage.setSearch('', true);
@@ -498,9 +498,21 @@ for (const name of ['chromium', 'firefox']) {
     await part('ranks are processes: each has its steps and its rows', async () => {
       await page.goto(file('ranks'));
       assert.deepEqual(await page.run(() => [...document.querySelectorAll('#steps-of option')].map(option => option.textContent)), ['rank 0 \u00b7 process 100', 'rank 1 \u00b7 process 101', 'rank 2 \u00b7 process 102 \u00b7 died']);
-      assert.match(await page.run(() => document.querySelectorAll('.card')[1].innerText), /Slowest: step 0, 92 ns[^]*rank 2/);
+      assert.match(await page.run(() => document.querySelectorAll('.card')[1].innerText), /Slowest: step 20, 92 ns[^]*rank 2/);
       await page.run(() => mxprofPage.chooseProcess(1));
       assert.equal(await page.run(() => mxprofPage.strip.median), 91);
+      for (const track of [0, 1, 2]) {
+        await page.run(at => mxprofPage.address.focusAt(at, 5), track);
+        await page.until(at => mxprofPage.timeline.focus?.track === at, track);
+        assert.ok((await page.run(() => [...document.querySelectorAll('#detail > span')].map(word => word.textContent))).includes(`step ${10 * track}`), 'a span is of a step of its own process');
+      }
+      await page.run(() => mxprofPage.chooseProcess(0));
+      await rows(page, 'Explain');
+      await page.run(() => document.querySelector('.causes button').click());
+      await page.rest(150);
+      assert.deepEqual(await page.run(() => [mxprofPage.process, mxprofPage.step.number]), [1, 13], 'a cause leads to its own process');
+      await page.run(() => document.querySelector('#panel tbody tr:last-child').click());
+      assert.deepEqual(await page.run(() => [mxprofPage.process, mxprofPage.step.process]), [2, 2]);
     });
 
     await part('400 tracks: the canvas is as high as its window, keys bring the focused row into it', async () => {

@@ -51,7 +51,7 @@ def documents(kinds, steps):
                            "rows": [{"what": "run", "where": "net:conv1/Convolution", "phase": "forward", "total_ns": 60 * MS, "pieces": 8, "steps": 4},
                                     {"what": "call", "where": "MXImperativeInvoke", "phase": "", "total_ns": 40 * MS, "pieces": 4, "steps": 4}], "pieces": []}]}
     told = [{"process": 0, "cause": 0, "title": "One slow layer, net:conv1", "evidence": ["36 % of the path", "forward 3 ms, backward 6 ms"],
-             "next": cause["next"], "step": -1}]
+             "next": cause["next"], "step": 2}]  # a place: the third step
     return {"report": report, "explain": explain, "whatif": whatif, "path": path, "told": told}
 
 
@@ -182,6 +182,13 @@ def unmarked():
     return {"report": {**made["report"], "chosen_steps": 0, "wall_ns": 100 * MS}, "explain": made["explain"]}
 
 
+def told_of_a_rank():
+    made = documents(None, [])
+    process, = made["explain"]["processes"]
+    told, = made["told"]
+    return {"explain": {"processes": [{**process, "pid": 100 + i} for i in range(3)]}, "told": [{**told, "process": 1, "step": 8}]}  # the fourth step of the second
+
+
 def odd():
     """Pages with little or nothing in them."""
     kinds = w.Kinds()
@@ -196,8 +203,8 @@ def odd():
                                        ("many", [w.Track(f"thread {i}", "calls", [(j * 1000 + i, 500, one, 0) for j in range(5)], -1) for i in range(400)], 6000, {}),
                                        ("ranks", [w.Track("main", "calls", [(5, 100, one, 0)], i, i) for i in range(3)], 1000,
                                         {"processes": [{"pid": 100 + i, "name": f"rank {i}", "died": i == 2, "info": []} for i in range(3)],
-                                         "threads": [{"process": i, "name": "main", "tid": i} for i in range(3)],
-                                         "steps": [[i, n, n * 100, n * 100 + 90 + i, 10, 10, 0, 50, 0, 0, 1] for i in range(3) for n in range(5)]})):
+                                         "threads": [{"process": i, "name": "main", "tid": i} for i in range(3)], **told_of_a_rank(),
+                                         "steps": [[i, 10 * i + n, n * 100, n * 100 + 90 + i, 10, 10, 0, 50, 0, 0, 1] for i in range(3) for n in range(5)]})):
         members, sections = w.encode(tracks, length)
         yield name.replace(" ", "_"), (w.head_of(kinds, tracks, length, **members, **more), sections, tracks)
 

@@ -15,7 +15,7 @@ const WIDTHS = [1400, 700], THEMES = ['light', 'dark'], HEIGHT = 900, TALLEST = 
 
 /** The typical step in view, its path shown, its longest operator chosen, all of it selected. */
 async function showStep() {
-  const page = globalThis.mxprofPage, { timeline } = page, step = page.typicalStep();
+  const page = globalThis.mxprofPage, { timeline } = page, step = page.typicalStep(page.stepsOf());
   if (step) page.goStep(step);
   else timeline.fit({ from: timeline.head.length * 0.4, to: timeline.head.length * 0.6 });
   if (!timeline.path) page.togglePath();

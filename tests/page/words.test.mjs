@@ -150,7 +150,7 @@ test('ticks are 1, 2 or 5 times a power of ten and have room', () => {
 
 test('causes: where they are seen, what they gain; changes in words and in kinds', () => {
   const { profile } = profileOf('small'), { head } = profile, cause = head.explain.processes[0].causes[0];
-  assert.deepEqual(sightOf(cause, -1), { search: '_backward_Convolution', step: -1, overlay: 'path', isFirstRun: false });
+  assert.deepEqual(sightOf(cause, 2, 0), { search: '_backward_Convolution', place: 2, process: 0, overlay: 'path', isFirstRun: false });
   assert.equal(gainWords(cause), 'at most 4.00 ms a step (3.00 ms to 5.00 ms), from the path');
   const changes = [{ change: 'scope', of: 'net:conv1', factor: 0.5 }];
   assert.equal(changeWords(changes), 'net:conv1 twice as fast');

@@ -8,7 +8,8 @@ import { ranksPart } from './ranks_panel.js';
 /** @import { Head, Told } from './head.js' */
 /** @import { Panel } from './tabs.js' */
 
-/** @typedef {{search: string, step: number, overlay: 'path' | 'whatif' | '', isFirstRun: boolean}} Sight step: its number, -1: a typical one */
+/** @typedef {{search: string, place: number, process: number, overlay: 'path' | 'whatif' | '', isFirstRun: boolean}} Sight place: of the step in head.steps, -1: a
+ * typical one of the process; process: its place in head.processes, -1: of none */
 
 /** The cause of a told row in explain's own document. @param {Head} head @param {Told} told @returns {any} */
 export function causeOf(head, told) {
@@ -16,11 +17,25 @@ export function causeOf(head, told) {
   return group?.causes?.[told.cause] ?? null;
 }
 
-/** Where a cause is seen: the name of its first place, its step. @param {any} cause @param {number} step @returns {Sight} */
-export function sightOf(cause, step) {
-  const place = String(cause?.where?.[0]?.place ?? ''), parts = place.split('/');
-  return { search: parts[parts.length - 1], step, overlay: cause?.gain_from === 'path' || cause?.gain_from === 'replay' ? 'path' : '',
+/** The place of a process of explain's document in the head. @param {Head} head @param {number} pid */
+function placeOfPid({ processes }, pid) {
+  return processes.findIndex(each => each.pid === pid);
+}
+
+/** Where a cause is seen: the name of its first place, its step, its process. @param {any} cause @param {number} place of its step
+ * @param {number} process @returns {Sight} */
+export function sightOf(cause, place, process) {
+  const parts = String(cause?.where?.[0]?.place ?? '').split('/');
+  return { search: parts[parts.length - 1], place, process, overlay: cause?.gain_from === 'path' || cause?.gain_from === 'replay' ? 'path' : '',
     isFirstRun: cause?.cause === 'first-run cost' };
+}
+
+export const ONE_STEP = 'of one step nothing can be said of variation, and no cause is told';
+
+/** Has explain looked at one step alone? @param {Head} head */
+export function isOfOneStep({ explain }) {
+  const processes = explain?.processes ?? [];
+  return processes.some((/** @type {any} */ process) => process.has_steps) && processes.every((/** @type {any} */ process) => !process.has_steps || process.steps === 1);
 }
 
 /** @param {any} cause */
@@ -69,7 +84,7 @@ export function explainPanel(head, show) {
     const cause = causeOf(head, row);
     return h('li', {}, h('h3', {}, h('span', { class: 'rank' }, `${i + 1}`), h('span', { class: 'name' }, name(row.title))),
       row.evidence.map(line => h('p', { class: 'evidence' }, name(line))), terms([['gain', gainWords(cause)]]),
-      h('div', { class: 'command' }, button('Show', () => show(sightOf(cause, row.step)), { 'aria-label': `Show cause ${i + 1} on the timeline` }), row.next && commandLine(row.next)));
+      h('div', { class: 'command' }, button('Show', () => show(sightOf(cause, row.step, placeOfPid(head, processes[row.process]?.pid))), { 'aria-label': `Show cause ${i + 1} on the timeline` }), row.next && commandLine(row.next)));
   });
   const others = processes.flatMap((/** @type {any} */ process) => (process.causes ?? []).filter((/** @type {any} */ cause) => !cause.is_told)
     .map((/** @type {any} */ cause) => ({ ...cause, pid: process.pid, isRun: process.has_steps === false })));
@@ -85,9 +100,9 @@ function lookedAt(head, causes, show) {
   return h('div', {}, h('h3', {}, 'Looked at, and not told'), table('Causes that were not told', [
     { title: 'Cause', value: cause => cause.cause },
     { title: 'Gain', kind: 'text', unit: 'ns', value: cause => cause.gain_ns ?? null, show: cause => gainWords(cause) },
-    { title: 'Where', kind: 'text', value: cause => dotted((cause.where ?? []).slice(0, 3).map((/** @type {any} */ place) => name(place.place))), minor: true },
+    { title: 'Where', kind: 'text', value: cause => dotted((cause.where ?? []).slice(0, 3).map((/** @type {any} */ place) => (place.place === '' ? 'between calls' : name(place.place)))), minor: true },
     { title: 'In', value: cause => cause.steps ?? null, show: cause => (cause.isRun ? 'the run' : counted(cause.steps ?? 0, 'step')), minor: true }, ...processColumn(head, (/** @type {any} */ cause) => cause.pid),
-  ], causes, { text: cause => cause.cause, pick: cause => show(sightOf(cause, -1)) }).element);
+  ], causes, { text: cause => cause.cause, pick: cause => show(sightOf(cause, -1, placeOfPid(head, cause.pid))) }).element);
 }
 
 /** @param {any[]} processes @returns {unknown[][]} */

@@ -16,13 +16,17 @@ import { count, counted, dotted, name, percent, size, time } from './text.js';
 
 /** Where a kind is: scope and phase, or its category. @param {Kind} kind */
 export function placeOf({ category, scope, phase }) {
-  return dotted([scope && name(scope.replace(/:$/, '')), phase ? PHASES[phase] : category !== 'operator' && name(category)]);
+  return dotted([scope && name(scope.replace(/:$/, '')), phase ? PHASES[phase] : category && category !== 'operator' && name(category)]);
+}
+
+/** The step of a process at a moment. @param {Timeline['head']} head @param {number} process @param {number} ns */
+export function stepAt({ steps }, process, ns) {
+  return steps.find(each => each.process === process && each.begin <= ns && each.end > ns);
 }
 
 /** @param {Timeline} timeline @param {Span} span @returns {string[]} its name first */
 export function wordsOf(timeline, span) {
-  const kind = timeline.head.kinds[span.kind], operator = operatorOf(timeline.profile, span);
-  const step = timeline.head.steps.find(each => each.begin <= span.begin && each.end > span.begin);
+  const { head } = timeline, kind = head.kinds[span.kind], operator = operatorOf(timeline.profile, span), step = stepAt(head, head.tracks[span.track].process, span.begin);
   return [name(kind.name), placeOf(kind), span.end > span.begin ? `${time(span.end - span.begin)} from ${time(span.begin, 7)}` : `at ${time(span.begin, 7)}`,
     operator ? `queued ${time(operator.push)}, ready for ${time(operator.ready)} of it` : '', step ? `step ${step.number}` : ''].filter(Boolean);
 }

@@ -139,19 +139,20 @@ export class Page {
     if (step.process !== this.process) this.chooseProcess(step.process);
     if (this.strip) this.strip.at = this.strip.steps.indexOf(step);
     this.timeline.fit({ from: step.begin, to: step.end });
+    this.timeline.revealProcess(step.process);
     byId('say').textContent = `step ${step.number}, ${time(step.end - step.begin)}`;
     this.write();
   }
 
-  /** The step nearest to the median of the verdict's window. */
-  typicalStep() {
-    const steps = this.stepsOf(), chosen = steps.filter(step => step.isChosen), of = chosen.length ? chosen : steps, median = medianOf(of);
+  /** The step nearest to the median of the verdict's window. @param {Step[]} steps */
+  typicalStep(steps) {
+    const chosen = steps.filter(step => step.isChosen), of = chosen.length ? chosen : steps, median = medianOf(of);
     return of.reduce((best, step) => (!best || Math.abs(step.end - step.begin - median) < Math.abs(best.end - best.begin - median) ? step : best), /** @type {Step | null} */ (null));
   }
 
   /** Where a cause is seen. @param {Sight} sight */
-  show({ search, step: number, overlay, isFirstRun }) {
-    const steps = this.stepsOf(), step = steps.find(each => each.number === number) ?? (isFirstRun ? steps[0] : this.typicalStep());
+  show({ search, place, process, overlay, isFirstRun }) {
+    const of = process < 0 ? this.process : process, steps = this.head.steps.filter(each => each.process === of), step = (isFirstRun ? steps[0] : this.head.steps[place]) ?? this.typicalStep(steps);
     if (step) {
       this.goStep(step);
       this.isQuiet = true;

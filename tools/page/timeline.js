@@ -174,6 +174,12 @@ export class Timeline {
     else if (y + ROW > scrollTop + clientHeight) this.scroller.scrollTop = y + 2 * ROW - clientHeight;
   }
 
+  /** Scrolls to the rows of one of several processes, unless some of them are in sight. @param {number} process */
+  revealProcess(process) {
+    const rows = this.rowsOf(process), { scrollTop, clientHeight } = this.scroller;
+    if (rows && (rows.y >= scrollTop + clientHeight - 2 * ROW || rows.y + rows.height < scrollTop + AXIS + ROW)) this.scroller.scrollTop = rows.y - AXIS - 2 * ROW;
+  }
+
   /** @param {number} track */
   rowOf(track) {
     return this.layout.rows.find(row => row.what === 'spans' && row.track === track) ?? null;
