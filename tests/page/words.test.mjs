@@ -14,7 +14,7 @@ import { orderOfOwners, ownersAt } from '../../tools/page/memory_panel.js';
 import { sceneOf } from '../../tools/page/scene.js';
 import { ranksAdvice } from '../../tools/page/ranks_panel.js';
 import { csvOfAll } from '../../tools/page/table.js';
-import { barsOf, medianOf } from '../../tools/page/strip.js';
+import { barAt, barsOf, labelledOf, medianOf } from '../../tools/page/strip.js';
 import { drawHeadings, drawScene, tickOf } from '../../tools/page/strokes.js';
 import { slackOf } from '../../tools/page/tables.js';
 import { change, count, csvOf, cutText, fileName, name, size, time, wholeName, xmlText } from '../../tools/page/text.js';
@@ -131,7 +131,25 @@ test('the strip shows the slowest of each pixel, so that no slow step is lost', 
   const steps = Array.from({ length: 13000 }, (_, i) => ({ begin: i * 100, end: i * 100 + (i === 7777 ? 95 : 10) }));
   const bars = barsOf(steps, 1368);
   assert.ok(bars.length <= 1368 && bars.some(bar => bar.step === 7777));
+  const slow = bars.find(bar => bar.step === 7777);
+  assert.deepEqual([barAt(bars, slow.x).step, barAt(bars, slow.x + 0.9).step], [7777, 7777], 'a click leads to the step that the pixel shows');
+  for (const [i, bar] of bars.entries()) assert.ok(barAt(bars, bar.x) === bar && (bars[i + 1]?.first ?? steps.length) === bar.end);
+  assert.deepEqual([barAt(bars, -3).step, barAt([], 5)], [bars[0].step, null]);
   assert.equal(medianOf([{ begin: 0, end: 4 }, { begin: 0, end: 6 }]), 5);
+});
+
+test('of bars that are cut the highest have their time above them, whatever stands before them', () => {
+  const bars = [100, 101, 102, 140, 480].map((x, step) => ({ x, width: 1, step, first: step, end: step + 1 })), heights = [5, 6, 9, 7, 8];
+  assert.deepEqual(labelledOf(bars, () => 30, bar => heights[bar.step], 500).map(bar => bar.x), [102, 140]); // 480 has no room
+});
+
+test('a track with more depths than rows says that its last row overlaps, wide and narrow', () => {
+  const { profile } = profileOf('one'), { head } = profile, full = { ...head, tracks: head.tracks.map(track => ({ ...track, rows: 3, isFull: true })) };
+  for (const width of [1400, 700]) {
+    const [before, layout] = [head, full].map(each => layoutOf(each, width)), said = layout.headings.filter(heading => /the last row overlaps/.test(heading.text));
+    assert.deepEqual([before.headings.some(heading => /overlaps/.test(heading.text)), said.length], [false, 1]);
+    if (width === 1400) assert.equal(said[0].y, layout.rows[0].y + 2 * 18);
+  }
 });
 
 test('a process is called after its program', () => {

@@ -6,6 +6,7 @@ import { dotted, name } from './text.js';
 
 export const ROW = 18, AXIS = 24, LEFT = 168, NARROW = 900;
 const WHAT = /** @type {Record<string, string>} */ ({ async: 'tasks and frames', lane: '', '': '' });
+const OVERLAPS = 'the last row overlaps'; // what found no free one is in it
 const GAP = 10, TITLE = 16, CURVE = 38, PROCESS = 22, INSTANTS = 10;
 
 /** @typedef {{what: 'spans' | 'memory' | 'counter', track: number, depth: number, y: number, height: number,
@@ -36,13 +37,14 @@ export function layoutOf(head, width) {
     process = track.process;
     const parts = [name(track.name), WHAT[track.what] ?? name(track.what)];
     if (isNarrow) {
-      addRow(layout, { text: dotted(parts), what: 'track' }, true, trackRow(track, i));
+      addRow(layout, { text: dotted([...parts, track.isFull && OVERLAPS]), what: 'track' }, true, trackRow(track, i));
     } else {
       if (parts[0] !== thread) layout.headings.push({ text: parts[0], y: layout.height, what: 'thread' });
       if (parts[0] !== thread && parts[1]) layout.height += TITLE;
       thread = parts[0];
       if (parts[1]) addRow(layout, { text: parts[1], what: 'track' }, false, trackRow(track, i));
       else addRow(layout, null, false, trackRow(track, i));
+      if (track.isFull) layout.headings.push({ text: OVERLAPS, y: layout.height - GAP - ROW, what: 'track' });
     }
   }
   head.counters.forEach((counter, i) => addRow(layout, { text: dotted([name(counter.name), ofMany(head, counter.process)]), what: 'thread' }, isNarrow, curveRow('counter', i)));

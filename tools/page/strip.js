@@ -2,6 +2,7 @@
 // The steps in order: a bar a step, its height the time, its colours the phases, idle pale. Steps above four times the
 // median are cut with a gap and their time above. More steps than pixels: each pixel shows the slowest of its own.
 import { byId, h, sumOf } from './dom.js';
+import { showTip } from './hover.js';
 import { fill, groundOf, PARTS, write } from './palette.js';
 import { time } from './text.js';
 /** @import { Head, Step } from './head.js' */
@@ -9,9 +10,9 @@ import { time } from './text.js';
 
 /** @typedef {{from: number, to: number, line: {ns: number, word: string, gains: Map<Step, number> | null} | null}} Marks what the timeline shows; what-if's
  * mean, and what each step gains by it */
-/** @typedef {{x: number, width: number, step: number}} Bar */
+/** @typedef {{x: number, width: number, step: number, first: number, end: number}} Bar step: the slowest of those from `first` to before `end` */
 
-const HEIGHT = 76, TOP = 14, CUT = 4, HEADROOM = 1.25, LABELS = 2;
+const HEIGHT = 76, TOP = 14, CUT = 4, HEADROOM = 1.25, LABELS = 2, LABELS_TRIED = 200, LABEL_GAP = 8;
 
 /** @param {Step} step */
 export function lengthOf({ begin, end }) {
@@ -47,12 +48,12 @@ function topOf(steps, cut) {
   return longest > top ? Math.min(longest, Math.max(top * HEADROOM, cut / 2)) : top;
 }
 
-/** How many of the first steps it holds for, which stand in the order of time. @param {Step[]} steps @param {(step: Step) => boolean} holds */
-function leading(steps, holds) {
-  let low = 0, high = steps.length;
+/** How many of the first it holds for, of what stands in order. @template T @param {T[]} list @param {(each: T) => boolean} holds */
+function leading(list, holds) {
+  let low = 0, high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (holds(steps[middle])) low = middle + 1; else high = middle;
+    if (holds(list[middle])) low = middle + 1; else high = middle;
   }
   return low;
 }
@@ -64,13 +65,32 @@ export function barsOf(steps, width) {
   const bars = [];
   for (let i = 0; i < steps.length; i += shared) {
     let slowest = i;
-    for (let k = i + 1; k < Math.min(steps.length, i + shared); k++) {
+    const end = Math.min(steps.length, i + shared);
+    for (let k = i + 1; k < end; k++) {
       if (lengthOf(steps[k]) > lengthOf(steps[slowest])) slowest = k;
     }
     const x = Math.round(i * each), right = Math.round((i + shared) * each);
-    bars.push({ x, width: Math.max(1, right - x - (each > 4 ? 1 : 0)), step: slowest });
+    bars.push({ x, width: Math.max(1, right - x - (each > 4 ? 1 : 0)), step: slowest, first: i, end });
   }
   return bars;
+}
+
+/** The bar at a place, or the nearest before it: they are no nearer to one another than a pixel. @param {Bar[]} bars in order @param {number} x @returns {Bar | null} */
+export function barAt(bars, x) {
+  return bars[Math.max(0, leading(bars, bar => bar.x <= x) - 1)] ?? null;
+}
+
+/** Which bars have their time above them: the highest first, as far as there is room. @param {Bar[]} bars @param {(bar: Bar) => number} widthOf the label
+ * @param {(bar: Bar) => number} heightOf @param {number} width of all @returns {Bar[]} */
+export function labelledOf(bars, widthOf, heightOf, width) {
+  /** @type {[number, number][]} */
+  const taken = [];
+  return [...bars].sort((a, b) => heightOf(b) - heightOf(a)).slice(0, LABELS_TRIED).filter(bar => {
+    const from = bar.x, to = bar.x + widthOf(bar) + LABEL_GAP;
+    if (to - LABEL_GAP > width || taken.some(([a, b]) => from < b && to > a)) return false;
+    taken.push([from, to]);
+    return true;
+  });
 }
 
 export class Strip {
@@ -89,11 +109,24 @@ export class Strip {
     this.hasWork = steps.some(workOf);
     this.bars = document.createElement('canvas'); // as they were drawn last
     this.drawn = '';
-    canvas.addEventListener('click', event => {
-      this.goTo(Math.floor(event.offsetX / canvas.clientWidth * steps.length));
-    });
+    canvas.addEventListener('click', event => this.goTo(this.barAt(event)?.step ?? -1));
+    canvas.addEventListener('pointermove', event => this.hover(event));
+    canvas.addEventListener('pointerleave', () => showTip(null, null));
     canvas.addEventListener('keydown', event => this.key(event));
     new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  /** @param {MouseEvent} event */
+  barAt(event) {
+    return barAt(barsOf(this.steps, this.canvas.clientWidth), event.offsetX);
+  }
+
+  /** @param {PointerEvent} event */
+  hover(event) {
+    const bar = this.barAt(event), step = bar && this.steps[bar.step];
+    if (!bar || !step) return;
+    showTip([`step ${step.number}`, `${time(lengthOf(step))}, ${(lengthOf(step) / Math.max(1, this.median)).toFixed(1)} \u00d7 the median`, step.marks.length ? `it has ${step.marks.join(', ')}` : '',
+      bar.end - bar.first > 1 ? `the slowest of the ${bar.end - bar.first} steps here` : ''].filter(Boolean), event);
   }
 
   /** @param {KeyboardEvent} event */
@@ -135,11 +168,13 @@ export class Strip {
   /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {number} width */
   drawBars(c, p, width) {
     const { steps, median, top, marks: { line } } = this, scale = (HEIGHT - TOP - 4) / top;
-    let free = -1e9;
-    for (const bar of barsOf(steps, width)) free = this.drawBar(c, p, bar, top, scale, free);
+    const all = barsOf(steps, width), text = (/** @type {Bar} */ bar) => time(lengthOf(steps[bar.step]), 3);
+    for (const bar of all) this.drawBar(c, p, bar, top, scale);
+    const cut = all.filter(bar => lengthOf(steps[bar.step]) > top * 1.001);
+    for (const bar of labelledOf(cut, each => c.measureText(text(each)).width, each => lengthOf(steps[each.step]), width)) write(c, p.text, text(bar), bar.x + 1, LABELS);
     this.drawLine(c, width, median * scale, p.text);
     if (line && !line.gains) this.drawLine(c, width, Math.min(line.ns, top) * scale, p.path);
-    for (const { x, width: room, step } of line?.gains ? barsOf(steps, width) : []) {
+    for (const { x, width: room, step } of line?.gains ? all : []) {
       const gain = line?.gains?.get(steps[step]);
       if (gain !== undefined) fill(c, p.path, x, HEIGHT - 4 - Math.min(Math.max(0, lengthOf(steps[step]) - gain), top) * scale, Math.max(2, room), 2);
     }
@@ -147,9 +182,8 @@ export class Strip {
       line ? h('b', {}, `; with ${line.word}${line.gains ? ': the marks are where each would end' : ''}`) : '');
   }
 
-  /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale
-   * @param {number} free where labels may stand @returns {number} */
-  drawBar(c, p, { x, width, step: n }, top, scale, free) {
+  /** @param {CanvasRenderingContext2D} c @param {Palette} p @param {Bar} bar @param {number} top @param {number} scale */
+  drawBar(c, p, { x, width, step: n, first, end }, top, scale) {
     const step = this.steps[n], total = lengthOf(step), ground = HEIGHT - 4, shown = Math.min(total, top) * scale;
     const of = total / Math.max(total, workOf(step), 1); // operators side by side
     fill(c, this.hasWork ? p.line : p.call, x, ground - shown, width, shown);
@@ -160,17 +194,12 @@ export class Strip {
       y -= part;
       c.fillRect(x, y, width, part);
     });
-    if (n === this.at) {
+    if (this.at >= first && this.at < end) {
       c.strokeStyle = p.accent;
       c.lineWidth = 2;
       c.strokeRect(x + 1, ground - shown, Math.max(1, width - 2), shown - 1);
     }
-    if (total <= top * 1.001) return free;
-    fill(c, p.page, x - 1, ground - shown + 6, width + 2, 2);
-    const text = time(total, 3);
-    if (x < free || x + c.measureText(text).width > this.canvas.clientWidth) return free;
-    write(c, p.text, text, x + 1, LABELS);
-    return x + c.measureText(text).width + 8;
+    if (total > top * 1.001) fill(c, p.page, x - 1, ground - shown + 6, width + 2, 2);
   }
 
   /** @param {CanvasRenderingContext2D} c @param {number} width @param {number} height above the ground @param {string} colour */
