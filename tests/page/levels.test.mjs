@@ -8,12 +8,12 @@ import { hasDropped, segmentsOf } from '../../tools/page/dropped.js';
 import { layoutOf } from '../../tools/page/layout.js';
 import { LANE } from '../../tools/page/lod.js';
 import { flowPoints, flowsOf } from '../../tools/page/flows.js';
-import { besideSpan, deepestAt, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
+import { besideSpan, deepestAt, longestIn, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
 import { linksOf, operatorOf } from '../../tools/page/operators.js';
 import { pathOf } from '../../tools/page/path_data.js';
 import { perPixel, sceneOf } from '../../tools/page/scene.js';
 import { bucketBegin, bucketOf, select, Statistics } from '../../tools/page/selection.js';
-import { memoryCurves, counterCurve } from '../../tools/page/curves.js';
+import { bytesAt, counterCurve, memoryCurves, valueAt } from '../../tools/page/curves.js';
 import { loadAll, profileOf, random, sectionsOfPage } from './fixture.mjs';
 
 const { profile, spans } = profileOf('large');
@@ -162,6 +162,19 @@ test('spans before and behind in a row, above and below, and of a search are the
   assert.equal(await otherRow(profile, [0, 1], first, -1), null);
 });
 
+test('what is too thin to be met is found in its row: the longest of those within a few pixels, and how many more there are', () => {
+  for (const { from, to } of views(40, 5)) {
+    const range = { from, to: from + (to - from) / 300, level: Infinity };
+    for (const track of [0, 1]) {
+      for (const depth of [0, 1]) {
+        const wanted = spans[track].filter(([begin, duration, , row]) => row === depth && begin <= range.to && begin + duration >= range.from), found = longestIn(profile, track, depth, range);
+        assert.equal(found ? found.others + 1 : 0, wanted.length);
+        if (found) assert.equal(profile.get(found.block).duration[found.index], Math.max(...wanted.map(([, duration]) => duration)));
+      }
+    }
+  }
+});
+
 test('blocks that were used longest ago leave when too many spans are held', async () => {
   const { profile: own } = profileOf('large');
   own.limit = 20000;
@@ -217,6 +230,9 @@ test('path, icicle, memory and counters are what was put in, and other counts th
   assert.equal(curve.owners[0][7], Math.floor(curve.most[7] / 2));
   const counter = await sections.read('c0', bytes => counterCurve(bytes, 20));
   assert.deepEqual([counter.last[3], counter.time[3]], [9, 15e6]);
+  const bins = { time: Float64Array.of(10, 50), least: Float64Array.of(1, 0), most: Float64Array.of(100, 7), last: Float64Array.of(2, 7) };
+  assert.deepEqual([9, 10, 19, 20, 49, 50, 60].map(at => valueAt(bins, 10, at)), [null, [1, 100], [1, 100], [2, 2], [2, 2], [0, 7], [7, 7]], 'behind its bin a counter stands at its last');
+  assert.deepEqual([bytesAt(curve, -1), bytesAt(curve, 7 * 5e6)], [[0, 0], [9e6, curve.most[7]]]);
   await assert.rejects(sections.read('p', bytes => pathOf(bytes, { ...small, path: { ...small.path, steps: [[0, 1]] } })), /pieces/);
   await assert.rejects(own.sections.read('c0', bytes => counterCurve(bytes, 21)), /bins/);
 });

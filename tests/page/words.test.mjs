@@ -17,7 +17,7 @@ import { csvOfAll } from '../../tools/page/table.js';
 import { barAt, barsOf, labelledOf, medianOf } from '../../tools/page/strip.js';
 import { drawHeadings, drawScene, tickOf } from '../../tools/page/strokes.js';
 import { slackOf } from '../../tools/page/tables.js';
-import { change, count, csvOf, cutText, fileName, name, size, time, wholeName, xmlText } from '../../tools/page/text.js';
+import { amount, between, change, count, csvOf, cutText, fileName, name, size, time, traceSeconds, wholeName, xmlText } from '../../tools/page/text.js';
 import { changedKinds } from '../../tools/page/whatif_panel.js';
 import { loadAll, profileOf, random } from './fixture.mjs';
 
@@ -33,6 +33,10 @@ test('times, counts and sizes', () => {
   assert.equal(change(-2e6), '\u22122.00 ms');
   assert.equal(count(1234567), '1,234,567');
   assert.deepEqual([size(0), size(999), size(39743248), size(2.5e9)], ['0 B', '999 B', '39.7 MB', '2.50 GB']);
+  const amounts = [[0.6931, 0, '0.6931'], [37.5, 3, '37.5 %'], [12345678, 0, '12,345,678'], [1234.5678, 0, '1235'], [-0.5, 0, '\u22120.5'], [2e6, 1, '2.00 MB'], [1500, 2, '1.500 \u00b5s'], [1e-9, 0, '1e-9'], [NaN, 0, '\u2013']];
+  for (const [value, unit, text] of amounts) assert.equal(amount(value, unit), text);
+  for (const [begin, ns, text] of [[0n, 0, '0'], [1000n, 5e8, '0.500001'], [-5n, 2, '-0.000000003'], [1700000000000000001n, 999999999, '1700000001']]) assert.equal(traceSeconds(begin, ns), text);
+  assert.deepEqual([between(1, 1, size), between(1, 2000, size)], ['1 B', '1 B to 2.00 kB']);
 });
 
 test('names: marks are made visible, long ones are cut, pairs are not parted', () => {

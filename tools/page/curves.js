@@ -3,7 +3,7 @@
 // first drawn. A bin keeps its largest and least, so no peak is lost between pixels.
 import { columnsOf, Damage, doubles, sums, varints } from './bytes.js';
 import { fill, SANS, write } from './palette.js';
-import { size, count } from './text.js';
+import { amount, between, size } from './text.js';
 import { xOf } from './scene.js';
 import { lowerBound } from './lod.js';
 /** @import { Head } from './head.js' */
@@ -79,10 +79,20 @@ export class Curves {
   }
 }
 
-/** Live bytes at a moment: the bin's largest; before the first bin 0. @param {MemoryCurve} curve @param {number} at */
+/** Live bytes at a moment: what its bin had at least and at most; before the first bin 0. @param {MemoryCurve} curve @param {number} at @returns {[number, number]} */
 export function bytesAt(curve, at) {
   const i = lowerBound(curve.time, at + 1) - 1;
-  return i < 0 ? 0 : curve.most[i];
+  return i < 0 ? [0, 0] : [curve.least[i], curve.most[i]];
+}
+
+/** A counter at a moment: what its bin had at least and at most, behind it the last; null: none was recorded before. @param {CounterCurve} curve @param {number} width
+ * of a bin, ns @param {number} at @returns {[number, number] | null} */
+export function valueAt(curve, width, at) {
+  const i = lowerBound(curve.time, at + 1) - 1;
+  if (i < 0) return null;
+  if (at >= curve.time[i] + width) return [curve.last[i], curve.last[i]];
+  const before = i > 0 ? [curve.last[i - 1]] : []; // it stands up to the bin's first
+  return [Math.min(curve.least[i], ...before), Math.max(curve.most[i], ...before)];
 }
 
 /** The rows of curves in the timeline. @param {CanvasRenderingContext2D} c @param {Palette} p @param {View} view
@@ -92,40 +102,53 @@ export function drawCurves(c, p, view, rows, curves) {
     if (row.what === 'memory') {
       if (curves.memory) {
         const { time, most } = curves.memory[row.track];
-        drawArea(c, p, view, row, time, most, value => size(value));
+        drawArea(c, p, view, row, { time, most, last: most, width: Infinity }, value => size(value));
       } else {
         curves.loadMemory();
       }
     } else if (row.what === 'counter') {
-      const curve = curves.counters[row.track], { unit } = curves.head.counters[row.track];
-      if (curve) drawArea(c, p, view, row, curve.time, curve.most, value => (unit === 1 ? size(value) : count(value)));
+      const curve = curves.counters[row.track], { unit, width } = curves.head.counters[row.track];
+      if (curve) drawArea(c, p, view, row, { ...curve, width }, value => amount(value, unit));
       else curves.loadCounter(row.track);
     }
   }
 }
 
-/** Steps of a value over time, from the least to the largest in view. @param {CanvasRenderingContext2D} c @param {Palette} p
- * @param {View} view @param {Row} row @param {Float64Array} time @param {Float64Array} values
- * @param {(value: number) => string} words */
-function drawArea(c, p, view, row, time, values, words) {
-  const first = Math.max(0, lowerBound(time, view.from) - 1), end = Math.min(time.length, lowerBound(time, view.to) + 1);
-  let largest = 0, least = 0;
+/** What a curve has at most and at least in view, with what stands at its begin. @param {Area} area @param {number} first @param {number} end */
+function extremesOf({ most, last }, first, end) {
+  let largest = -Infinity, least = Infinity;
   for (let i = first; i < end; i++) {
-    if (values[i] > largest) largest = values[i];
-    if (values[i] < least) least = values[i];
+    largest = Math.max(largest, most[i], last[i]);
+    least = Math.min(least, most[i], last[i]);
   }
-  const scale = (row.height - 4) / Math.max(largest - least, 1e-9), bottom = row.y + row.height - 1;
+  return { largest, least };
+}
+
+/** @typedef {{time: Float64Array, most: Float64Array, last: Float64Array, width: number}} Area most: within a bin of this width; last: behind it */
+
+/** Steps of a value over time, from the least to the largest in view. @param {CanvasRenderingContext2D} c @param {Palette} p
+ * @param {View} view @param {Row} row @param {Area} area @param {(value: number) => string} words */
+function drawArea(c, p, view, row, area, words) {
+  const { time, most, last, width } = area, first = Math.max(0, lowerBound(time, view.from) - 1), end = Math.min(time.length, lowerBound(time, view.to) + 1);
+  if (first >= end) return;
+  const { largest, least } = extremesOf(area, first, end), ground = Math.min(0, least);
+  const scale = (row.height - 4) / Math.max(Math.max(largest, 0) - ground, 1e-9), bottom = row.y + row.height - 1;
+  const bar = (/** @type {number} */ x, /** @type {number} */ right, /** @type {number} */ value) => {
+    const height = (value - ground) * scale;
+    if (right > x) c.fillRect(x, bottom - height, right - x, height);
+  };
   c.fillStyle = p.accent;
   c.globalAlpha = 0.45;
   for (let i = first; i < end; i++) {
     const x = Math.round(Math.max(view.left, xOf(view, time[i]))), right = i + 1 < time.length ? Math.round(Math.min(view.width, xOf(view, time[i + 1]))) : view.width;
-    const height = (values[i] - least) * scale;
-    if (right > x) c.fillRect(x, bottom - height, right - x, height);
+    const over = Math.min(right, Math.max(x + 1, Math.round(xOf(view, time[i] + width))));
+    bar(x, over, most[i]);
+    bar(over, right, last[i]);
   }
   c.globalAlpha = 1;
   c.font = SANS;
   c.textBaseline = 'top';
-  const text = words(largest), width = c.measureText(text).width;
-  fill(c, p.panel, view.left + 2, row.y + 1, width + 6, 14);
+  const text = least < 0 ? between(least, largest, words) : words(largest), room = c.measureText(text).width;
+  fill(c, p.panel, view.left + 2, row.y + 1, room + 6, 14);
   write(c, p.soft, text, view.left + 5, row.y + 3);
 }

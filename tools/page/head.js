@@ -17,7 +17,7 @@ import { Damage } from './bytes.js';
 /** @typedef {{pid: number, name: string, died: boolean, info: [string, string][]}} Process */
 /** @typedef {{process: number, name: string, tid: number}} Thread */
 /** @typedef {{process: number, name: string, bins: number, peak: number, peakAt: number, owners: string[]}} Device */
-/** @typedef {{process: number, name: string, category: string, unit: number, bins: number}} CounterInfo */
+/** @typedef {{process: number, name: string, category: string, unit: number, bins: number, width: number}} CounterInfo */
 /** @typedef {{process: number, cause: number, title: string, evidence: string[], next: string, step: number}} Told */
 /** @typedef {{isWhole: boolean, word: string, spans: number, keptSpans: number, kept: number[][], cls: number | null,
  *             full: number[][], clsKept: number | null, rest: any}} Dropped */
@@ -206,7 +206,7 @@ function memoryOf(memory) {
 /** @param {any} row @returns {CounterInfo} */
 function counterOf(row) {
   return { process: number(row?.process ?? 0, 'a process'), name: text(row.name), category: text(row.category), unit: row.unit ?? 0,
-    bins: number(row.bins, 'bins', 2 ** 32) };
+    bins: number(row.bins, 'bins', 2 ** 32), width: number(row.bin_ns ?? 1, 'a width') };
 }
 
 /** @param {any} row @returns {Dropped} */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is told of the thing below the pointer, and of the focused span to a screen reader: the same words.
 import { byId, h } from './dom.js';
-import { LANE } from './lod.js';
+import { LANE, lowerBound } from './lod.js';
 import { deviceName, ofMany, ROW } from './layout.js';
 import { PHASES } from './palette.js';
-import { nsOf, perPixel } from './scene.js';
-import { bytesAt } from './curves.js';
+import { nsOf, perPixel, THIN_PX } from './scene.js';
+import { bytesAt, valueAt } from './curves.js';
 import { isDropped, segmentsOf } from './dropped.js';
 import { spanOf } from './neighbours.js';
 import { operatorOf } from './operators.js';
-import { count, counted, dotted, name, percent, size, time } from './text.js';
+import { amount, between, count, counted, dotted, name, percent, size, time } from './text.js';
 /** @import { Timeline } from './timeline.js' */
 /** @import { Span } from './neighbours.js' */
 /** @import { Kind } from './head.js' */
@@ -35,8 +35,9 @@ export function wordsOf(timeline, span) {
 export function describe(timeline, x, y) {
   const place = timeline.hit(x, y), { profile, head, view } = timeline;
   if (place) {
-    const block = profile.get(place.block);
-    return block && wordsOf(timeline, spanOf(profile, block, place));
+    const block = profile.get(place.block), span = block && spanOf(profile, block, place), [from, to] = [nsOf(view, x - THIN_PX), nsOf(view, x + THIN_PX)];
+    const others = span && place.others !== undefined ? place.others + (sumsOf(timeline, span.track, span.depth, from, to)?.spans ?? 0) : 0;
+    return span && [...wordsOf(timeline, span), others ? `${counted(others, 'further span')} within ${time(to - from, 3)}: zoom in to see each` : ''].filter(Boolean);
   }
   const at = y + timeline.top, row = timeline.layout.rows.find(each => at >= each.y && at < each.y + each.height);
   if (!row || x < view.left) return null;
@@ -44,9 +45,13 @@ export function describe(timeline, x, y) {
   if (gap) return gap;
   if (row.what === 'memory') {
     const curve = timeline.curves.memory?.[row.track];
-    return curve ? [deviceName(head, row.track), `${size(bytesAt(curve, ns))} live at ${time(ns, 6)}`] : null;
+    return curve ? [deviceName(head, row.track), `${between(...bytesAt(curve, ns), size)} live at ${time(ns, 6)}`] : null;
   }
-  return row.what === 'spans' ? describeBin(timeline, row.track, Math.floor((at - row.y) / ROW), ns) : null;
+  if (row.what === 'counter') {
+    const { name: counter, unit, width, process } = head.counters[row.track], curve = timeline.curves.counters[row.track], value = curve && valueAt(curve, width, ns);
+    return value ? [dotted([name(counter), ofMany(head, process)]), `${between(...value, each => amount(each, unit))} at ${time(ns, 6)}`] : null;
+  }
+  return row.what === 'spans' ? describeBin(timeline, row.track, Math.floor((at - row.y) / ROW), nsOf(view, Math.floor(x))) : null;
 }
 
 /** What was lost or not recorded here. @param {Timeline} timeline @param {import('./layout.js').Row} row @param {number} ns */
@@ -57,22 +62,37 @@ function gapAt({ head }, row, ns) {
   return gap ? [lost ? `${counted(lost.records, 'record')} lost: ${name(lost.reason)}` : name(head.states.find(isHere)?.what ?? ''), `from ${time(gap.from, 6)} to ${time(gap.to, 6)}`] : null;
 }
 
-/** The option that keeps what is here. @param {Timeline['head']} head @param {number} ns */
-function stepOption(head, ns) {
-  const step = head.steps.find(each => each.begin <= ns && each.end > ns);
+/** The option that keeps what is here. @param {Timeline['head']} head @param {number} process @param {number} ns */
+function stepOption(head, process, ns) {
+  const step = stepAt(head, process, ns);
   return step ? ` --step ${step.number}` : ' --size none';
 }
 
-/** @param {Timeline} timeline @param {number} track @param {number} depth @param {number} ns */
-function describeBin({ profile, head, view }, track, depth, ns) {
-  const level = profile.level(perPixel(view)), [segment] = segmentsOf(head, ns, ns + 1, level);
+/** The bins of a lane that touch a range, as one; null: there are none. @param {import('./lod.js').Lane} lane @param {number} width ns @param {number} from @param {number} to */
+function binsWithin(lane, width, from, to) {
+  let spans = 0, busy = 0, most = -1, kind = 0;
+  const first = Math.floor(from / width), last = Math.max(first, Math.ceil(to / width) - 1);
+  for (let i = lowerBound(lane.index, first); i < lane.index.length && lane.index[i] <= last; i++) {
+    spans += lane.spans[i];
+    busy += lane.busy[i] / 255;
+    if (lane.busy[i] > most) [most, kind] = [lane.busy[i], lane.kind[i]];
+  }
+  return spans ? { spans, kind, length: (last - first + 1) * width, busy: busy / (last - first + 1) } : null;
+}
+
+/** What the tile in view has of a range of a row. @param {Timeline} timeline @param {number} track @param {number} depth @param {number} from @param {number} to */
+function sumsOf({ profile, head, view }, track, depth, from, to) {
+  const [segment] = segmentsOf(head, from, from + 1, profile.level(perPixel(view)));
   const tile = segment.level < head.tiles.length ? profile.tile(segment.level) : null, lane = tile?.lanes.get(track * LANE + depth);
-  if (!tile || !lane) return null;
-  const { width } = head.tiles[tile.level], i = lane.index.indexOf(Math.floor(ns / width));
-  if (i < 0) return null;
-  return [`${counted(lane.spans[i], 'span')} in ${time(width)}`,
-    `busy ${percent(lane.busy[i] / 255)}, most of it ${name(head.kinds[lane.kind[i]].name)}`, isDropped(head, ns, level)
-      ? `not in this page: ${name(head.command)}${stepOption(head, ns)}` : 'zoom in to see each'];
+  return tile && lane ? binsWithin(lane, head.tiles[tile.level].width, from, to) : null;
+}
+
+/** @param {Timeline} timeline @param {number} track @param {number} depth @param {number} ns of the pixel's begin */
+function describeBin(timeline, track, depth, ns) {
+  const { profile, head, view } = timeline, bins = sumsOf(timeline, track, depth, ns, ns + perPixel(view));
+  return bins && [`${counted(bins.spans, 'span')} in ${time(bins.length)}`,
+    `busy ${percent(bins.busy)}, most of it ${name(head.kinds[bins.kind].name)}`, isDropped(head, ns, profile.level(perPixel(view)))
+      ? `not in this page: ${name(head.command)}${stepOption(head, head.tracks[track].process, ns)}` : 'zoom in to see each'];
 }
 
 /** The box beside the pointer. @param {string[] | null} words @param {{clientX: number, clientY: number} | null} at */

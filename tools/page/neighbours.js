@@ -79,6 +79,23 @@ export async function deepestAt(profile, track, at) {
   return deepest;
 }
 
+/** Of the spans of a row that touch a range the longest, and how many further ones do: of blocks that are decoded, up to a level.
+ * @param {Profile} profile @param {number} track @param {number} depth @param {{from: number, to: number, level: number}} range @returns {Place & {others: number} | null} */
+export function longestIn(profile, track, depth, { from, to, level }) {
+  /** @type {Place | null} */
+  let longest = null;
+  let most = -1, found = 0;
+  for (const number of profile.blocks(track, level, from, to)) {
+    const block = profile.get(number);
+    for (let i = block ? profile.first(number, block, from) : 0; block && i < block.count && block.begin[i] <= to; i++) {
+      if (block.depth[i] !== depth || block.begin[i] + block.duration[i] < from) continue;
+      found++;
+      if (block.duration[i] > most) [most, longest] = [block.duration[i], { block: number, index: i }];
+    }
+  }
+  return longest && { ...longest, others: found - 1 };
+}
+
 /** The row above (-1) or below (1) in the order that is drawn. @param {Profile} profile @param {number[]} tracks in order
  * @param {Span} span @param {1 | -1} direction */
 export async function otherRow(profile, tracks, span, direction) {

@@ -13,6 +13,7 @@ import { ROW } from './layout.js';
  * rects: x, y, width, height by fill; hits: x0, y, x1, track, block, index; instants: x, y, how many */
 /** @typedef {{x: number, y: number, room: number, kind: number, fill: string, dim: boolean}} Label */
 
+export const THIN_PX = 1.5; // so near is met what is too thin to have a place of its own
 const BAR = ROW - 1, LABEL_FROM = 34, HIT_FROM = 2, OUTSIDE = 10, INSTANTS_WITHIN = 3;
 
 /** @param {View} view */

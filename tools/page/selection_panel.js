@@ -11,7 +11,7 @@ import { placeOf } from './hover.js';
 import { deviceName } from './layout.js';
 import { largestOf } from './tables.js';
 import { bucketBegin, bucketOf } from './selection.js';
-import { counted, dotted, name, NO_VALUE, size, time } from './text.js';
+import { between, counted, dotted, name, NO_VALUE, size, time, traceSeconds } from './text.js';
 /** @import { Selected, Selection } from './selection.js' */
 /** @import { MemoryCurve } from './curves.js' */
 /** @import { Head } from './head.js' */
@@ -28,12 +28,12 @@ export function totalsBy(head, rows, wordOf) {
     const word = wordOf(head.kinds[row.kind]);
     sums.set(word, (sums.get(word) ?? 0) + row.inside);
   }
-  return [...sums].sort((a, b) => b[1] - a[1]);
+  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
 }
 
 /** @param {Head['kinds'][number]} kind */
 function categoryOf(kind) {
-  return fillOf(kind) === 'wait' ? 'waiting' : kind.form === FORM.engine ? 'engine' : kind.category;
+  return fillOf(kind) === 'wait' ? 'waiting' : kind.form === FORM.engine ? 'engine' : kind.category || 'no category';
 }
 
 /** @param {[string, number][]} totals */
@@ -44,9 +44,9 @@ function totalsList(totals) {
 /** Live bytes at both ends of the range. @param {Head} head @param {MemoryCurve[] | null} curves @param {Selection} selection */
 function memoryRows(head, curves, { from, to }) {
   return (curves ?? []).map((curve, i) => {
-    const before = bytesAt(curve, from), after = bytesAt(curve, to), sign = after >= before ? '+' : '\u2212';
+    const before = bytesAt(curve, from), after = bytesAt(curve, to), by = after[1] - before[1], isExact = before[0] === before[1] && after[0] === after[1];
     return /** @type {[string, string]} */ ([deviceName(head, i),
-      `${size(before)} at its begin, ${size(after)} at its end: ${sign}${size(Math.abs(after - before))}`]);
+      `${between(...before, size)} at its begin, ${between(...after, size)} at its end${isExact ? `: ${by < 0 ? '\u2212' : '+'}${size(Math.abs(by))}` : ''}`]);
   });
 }
 
@@ -66,13 +66,13 @@ export function selectionPanel(head, selection, curves, search) {
     barColumn(row => [[barToken(head.kinds[row.kind]), row.inside]], whole),
   ], rows, { text: row => dotted([head.kinds[row.kind].name, head.kinds[row.kind].scope]), pick: row => search(head.kinds[row.kind].name) });
   const summary = h('div', { class: 'summary' },
-    h('p', {}, h('b', {}, time(to - from)), ` from ${time(from, 7)}: ${counted(selection.spans, 'span')} touch it.`,
+    h('p', {}, h('b', {}, time(to - from)), ` from ${time(from, 7)}: ${counted(selection.spans, 'span')} ${selection.spans === 1 ? 'touches' : 'touch'} it.`,
       ' \u201cInside\u201d is their time within it; mean, min, max and percentiles are of whole spans. Where spans nest, each of them counts.', approximate ? ' ~: to a bucket of at most 25 %.' : '',
       selection.unread ? ` ${counted(selection.unread, 'block')} of this page ${selection.unread === 1 ? 'is' : 'are'} damaged and not counted.` : '',
       isCut ? ' The shortest spans here are not in this page and not counted.' : ''),
     terms([['by category', totalsList(totalsBy(head, rows, categoryOf))],
       ['by phase', totalsList(totalsBy(head, rows.filter(row => head.kinds[row.kind].form === FORM.operator), kind => (kind.phase ? PHASES[kind.phase] : 'no phase')))],
-      ...memoryRows(head, curves, selection)]));
+      ...memoryRows(head, curves, selection), ['for commands', h('code', {}, `--from ${traceSeconds(head.begin, from)} --until ${traceSeconds(head.begin, to)}`)]]));
   return { element: h('div', { class: 'panel' }, summary, list.element), filter: list.filter, csv: list.csv };
 }
 

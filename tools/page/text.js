@@ -50,6 +50,29 @@ export function size(bytes) {
   return `${Math.round(bytes)} B`;
 }
 
+/** A moment in seconds of the trace, as --from and --until take it. @param {bigint} begin of the page, ns of the trace @param {number} ns since then */
+export function traceSeconds(begin, ns) {
+  const at = begin + BigInt(Math.round(ns)), size = at < 0n ? -at : at, rest = String(size % 1000000000n).padStart(9, '0').replace(/0+$/, '');
+  return `${at < 0n ? '-' : ''}${size / 1000000000n}${rest && `.${rest}`}`;
+}
+
+const AMOUNT_DIGITS = 4;
+
+/** What a counter shows, in its unit: 1 bytes, 2 ns, 3 percent, else a number. @param {number} value @param {number} unit */
+export function amount(value, unit) {
+  if (!Number.isFinite(value)) return NO_VALUE;
+  if (unit === 1 || unit === 2) return unit === 1 ? size(value) : time(value);
+  const magnitude = Math.abs(value), isPlain = Number.isInteger(value) ? magnitude < 1e15 : magnitude >= 10 ** AMOUNT_DIGITS && magnitude < 1e15;
+  const digits = isPlain ? count(value) : String(Number(value.toPrecision(AMOUNT_DIGITS)));
+  return `${digits.replace(/^-/, '\u2212')}${unit === 3 ? ' %' : ''}`;
+}
+
+/** "3", or "3 to 5" where they differ. @param {number} least @param {number} most @param {(value: number) => string} words */
+export function between(least, most, words) {
+  const [low, high] = [words(least), words(most)];
+  return low === high ? high : `${low} to ${high}`;
+}
+
 // Control and direction marks, and halves of pairs: what could hide a name or turn the text around it.
 const MARKS = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]'
   + '|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]', 'g');

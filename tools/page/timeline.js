@@ -3,12 +3,12 @@
 // only; keys, mouse and fingers are in input.js, what a view contains in scene.js.
 import { AXIS, ROW, layoutOf } from './layout.js';
 import { flowPoints, flowsOf } from './flows.js';
-import { besideSpan, otherRow, spanAt, spanOf } from './neighbours.js';
+import { besideSpan, longestIn, otherRow, spanAt, spanOf } from './neighbours.js';
 import { linksOf, operatorOf } from './operators.js';
 import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
 import { drawCurves } from './curves.js';
 import { fillOf, groundOf, palette } from './palette.js';
-import { nsOf, perPixel, sceneOf, xOf } from './scene.js';
+import { nsOf, perPixel, sceneOf, THIN_PX, xOf } from './scene.js';
 import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
 import { SvgBrush } from './svg.js';
 import { count, name, time } from './text.js';
@@ -230,13 +230,16 @@ export class Timeline {
     if (this.focus) this.select({ from: this.focus.begin, to: this.focus.end });
   }
 
-  /** The span at a point of the canvas. @param {number} x @param {number} y @returns {Place | null} */
+  /** The span at a point of the canvas, or the longest of those that are too thin to be met. @param {number} x @param {number} y @returns {Place & {others?: number} | null}
+   * others: further ones at the point */
   hit(x, y) {
     const hits = this.scene?.hits ?? [], at = y + this.top;
     for (let i = hits.length - 6; i >= 0; i -= 6) {
       if (x >= hits[i] && x <= hits[i + 2] && at >= hits[i + 1] && at < hits[i + 1] + ROW) return { block: hits[i + 4], index: hits[i + 5] };
     }
-    return null;
+    const { view, profile } = this, row = x < view.left ? undefined : this.layout.rows.find(each => each.what === 'spans' && at >= each.y && at < each.y + each.height);
+    if (!row) return null;
+    return longestIn(profile, row.track, Math.floor((at - row.y) / ROW), { from: this.nsAt(x - THIN_PX), to: this.nsAt(x + THIN_PX), level: profile.level(perPixel(view)) });
   }
 
   /** @param {number} x */
