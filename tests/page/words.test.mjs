@@ -190,6 +190,16 @@ test('CSV of several tables has an empty line between them', () => {
   assert.deepEqual(csvOfAll([]), []);
 });
 
+test('SVG: spans of a colour are one shape, and those beyond the most are counted', () => {
+  const brush = new SvgBrush(() => 1);
+  brush.fillAll([0, 0, 10, 5, 20, 0, 2, 5], 0, 0);
+  brush.fillAll([0, 0, 10, 5, 20, 0, 2, 5], 1, 3);
+  assert.deepEqual(brush.parts.map(part => /d="([^"]*)"/.exec(part)[1]), ['M0 0h10v5h-10zM20 0h2v5h-2z', 'M1 1h8v3h-8z']);
+  brush.left = 1;
+  brush.fillAll([0, 0, 10, 5, 20, 0, 2, 5], 0, 0);
+  assert.equal(brush.missing, 1);
+});
+
 test('SVG: text stays text, names are escaped, as many rectangles as the canvas has', async () => {
   const { profile } = profileOf('hostile');
   await loadAll(profile);
@@ -199,7 +209,7 @@ test('SVG: text stays text, names are escaped, as many rectangles as the canvas 
   drawScene(brush, p, scene, head.kinds);
   drawHeadings(brush, p, layout, view.width);
   const svg = brush.text(view.width, layout.height, head.title, p.page);
-  assert.equal(svg.match(/fill="#00f"/g).length, 10);
+  assert.deepEqual(svg.match(/<path d="[^"]*" fill="#00f"/g).map(shape => shape.match(/z/g).length), [10]);
   assert.ok(!svg.includes('<img') && !svg.includes('<b>') && svg.includes('&#60;/scri'));
   assert.equal((svg.match(/<text/g) ?? []).length, (svg.match(/<\/text>/g) ?? []).length);
 });

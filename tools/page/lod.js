@@ -114,6 +114,11 @@ export class Profile {
     this.onload();
   }
 
+  /** What is on its way. @returns {Promise<unknown>[]} */
+  pending() {
+    return [...this.coming.values(), ...this.tiles.flatMap(tile => (tile instanceof Promise ? [tile] : []))];
+  }
+
   /** A decoded block; null: it is on its way, or damaged. @param {number} number @returns {Block | null} */
   get(number) {
     const block = this.decoded.get(number);

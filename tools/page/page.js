@@ -181,7 +181,9 @@ export class Page {
     byId('tools').append(button(keyed('Whole run', '0'), () => timeline.whole()), this.pathButton, this.whatifButton, this.arrowButton,
       button('CSV', () => this.exportCsv(), { title: 'The open table as CSV' }), button('PNG', () => {
         savePng(fileName(head.file, 'timeline', 'png'), timeline.canvas).catch(error => trouble('No picture was made', String(error)));
-      }, { title: 'The timeline as a picture' }), button('SVG', () => this.exportSvg(), { title: 'The timeline as a drawing' }),
+      }, { title: 'The timeline as a picture' }), button('SVG', () => {
+        this.exportSvg().catch(error => trouble('No drawing was made', String(error)));
+      }, { title: 'The timeline as a drawing' }),
       button('\u25d0', () => {
         turnTheme();
         this.retheme();
@@ -193,9 +195,9 @@ export class Page {
     saveCsv(fileName(this.head.file, this.tabs.current.toLowerCase(), 'csv'), rows);
   }
 
-  exportSvg() {
+  async exportSvg() {
     const { timeline, head } = this;
-    save(fileName(head.file, 'timeline', 'svg'), new Blob([timeline.svg(head.title)], { type: 'image/svg+xml' }));
+    save(fileName(head.file, 'timeline', 'svg'), new Blob([await timeline.svg(head.title)], { type: 'image/svg+xml' }));
   }
 
   retheme() {

@@ -39,13 +39,20 @@ export function hatch(c, colour, width) {
   return pattern;
 }
 
+/** Those wider than `from`, smaller on each side by an edge. @param {Context & {fillAll?: (list: number[], edge: number, from: number) => void}} c @param {number[]} list
+ * x, y, width, height of each @param {number} edge @param {number} from */
+function fillAll(c, list, edge, from) {
+  if (c.fillAll) c.fillAll(list, edge, from);
+  else for (let i = 0; i < list.length; i += 4) if (list[i + 2] > from) c.fillRect(list[i] + edge, list[i + 1] + edge, list[i + 2] - 2 * edge, list[i + 3] - 2 * edge);
+}
+
 /** @param {Context} c @param {Palette} p @param {Scene} scene @param {Kind[]} kinds */
 export function drawScene(c, p, scene, kinds) {
   for (const [fill, list] of scene.rects) {
     const isHollow = fill === 'wait' || fill === 'task';
     c.fillStyle = p[fill] ?? p.other;
     c.globalAlpha = isHollow ? THIN : 1;
-    for (let i = 0; i < list.length; i += 4) c.fillRect(list[i], list[i + 1], list[i + 2], list[i + 3]);
+    fillAll(c, list, 0, 0);
     c.globalAlpha = 1;
     if (isHollow) hollowOut(c, p, fill, list);
   }
@@ -67,9 +74,7 @@ function hollowOut(c, p, fill, list) {
   for (const style of [p.soft, p.panel, ...(stripes ? [stripes] : [])]) {
     const edge = style === p.soft ? 0 : 1;
     c.fillStyle = style;
-    for (let i = 0; i < list.length; i += 4) {
-      if (list[i + 2] > HOLLOW_FROM) c.fillRect(list[i] + edge, list[i + 1] + edge, list[i + 2] - 2 * edge, list[i + 3] - 2 * edge);
-    }
+    fillAll(c, list, edge, HOLLOW_FROM);
   }
 }
 

@@ -3,7 +3,7 @@
 // shows: spans, curves, path, arrows, gaps. Text stays text, names are escaped. Pure, but for the measuring that it is given.
 import { xmlText } from './text.js';
 
-const MOST_RECTANGLES = 20000, RISE = /** @type {Record<string, number>} */ ({ top: 0.85, middle: 0.36 }); // of the font's size, from where text is put to its baseline
+const MOST_SPANS = 200000, RISE = /** @type {Record<string, number>} */ ({ top: 0.85, middle: 0.36 }); // of the font's size, from where text is put to its baseline
 
 /** @param {number} x */
 const digits = x => String(Math.round(x * 100) / 100);
@@ -22,7 +22,8 @@ export class SvgBrush {
     this.defs = [];
     this.path = '';
     this.dash = '';
-    this.left = MOST_RECTANGLES;
+    this.left = MOST_SPANS;
+    this.missing = 0; // spans beyond those
     this.open = [0]; // groups of each save()
   }
 
@@ -42,12 +43,24 @@ export class SvgBrush {
 
   /** @param {number} x @param {number} y @param {number} w @param {number} h @param {'fill' | 'stroke'} what */
   box(x, y, w, h, what) {
-    if (w > 0 && h > 0 && this.left-- > 0) this.put(`rect x="${digits(x)}" y="${digits(y)}" width="${digits(w)}" height="${digits(h)}"`, what);
+    if (w > 0 && h > 0) this.put(`rect x="${digits(x)}" y="${digits(y)}" width="${digits(w)}" height="${digits(h)}"`, what);
   }
 
   /** @param {number} x @param {number} y @param {number} w @param {number} h */
   fillRect(x, y, w, h) {
     this.box(x, y, w, h, 'fill');
+  }
+
+  /** Rectangles of one colour as one shape. @param {number[]} list x, y, width, height of each @param {number} edge that they are smaller on each side @param {number} from only those wider */
+  fillAll(list, edge, from) {
+    const parts = [];
+    for (let i = 0; i < list.length; i += 4) {
+      const w = list[i + 2] - 2 * edge, h = list[i + 3] - 2 * edge;
+      if (list[i + 2] <= from || w <= 0 || h <= 0) continue;
+      if (this.left-- <= 0) this.missing++;
+      else parts.push(`M${digits(list[i] + edge)} ${digits(list[i + 1] + edge)}h${digits(w)}v${digits(h)}h${digits(-w)}z`);
+    }
+    if (parts.length) this.put(`path d="${parts.join('')}"`, 'fill');
   }
 
   /** @param {number} x @param {number} y @param {number} w @param {number} h */

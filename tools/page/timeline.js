@@ -289,16 +289,28 @@ export class Timeline {
     return sceneOf(this.profile, rows, this.view, { find: this.find, fills: this.fills });
   }
 
-  /** All rows of the view as SVG, those out of sight too. @param {string} title */
-  svg(title) {
-    const { view, layout, top, height, canvas } = this, p = palette(), own = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  /** The scene of all rows, those out of sight too, once what it needs has come. */
+  async wholeScene() {
+    const { profile, curves, head } = this;
+    await Promise.all([head.memory.devices.length ? curves.loadMemory() : null, ...head.counters.map((_, i) => curves.loadCounter(i))]);
+    for (;;) {
+      const scene = this.sceneOf(this.layout.rows), coming = profile.pending();
+      if (scene.isWhole || !coming.length) return scene;
+      await Promise.allSettled(coming);
+    }
+  }
+
+  /** All rows of the view as SVG. @param {string} title */
+  async svg(title) {
+    const scene = await this.wholeScene(), { view, layout, top, height, canvas } = this, p = palette(), own = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
     const brush = new SvgBrush((text, font) => {
       own.font = font;
       return own.measureText(text).width;
     });
     this.top = 0;
     this.height = layout.height;
-    this.paint(/** @type {any} */ (brush), p, layout.rows, this.sceneOf(layout.rows));
+    this.paint(/** @type {any} */ (brush), p, layout.rows, scene);
+    if (brush.missing) drawNote(/** @type {any} */ (brush), p, view, AXIS + 8, `${count(brush.missing)} spans are not in this drawing: zoom in`);
     Object.assign(this, { top, height });
     return brush.text(view.width, layout.height, title, p.page);
   }
