@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeWords, headline, layerShares, namedShares, noiseWords, phaseShares, shortScopes, slowestOf, whyStep } from '../../tools/page/cards.js';
+import { changeWords, headline, layerShares, namedShares, noiseWords, phaseShares, shortScopes, sideBySide, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { SvgBrush } from '../../tools/page/svg.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
@@ -93,6 +93,10 @@ test('the first screen: shares of one window, the slowest step and why', () => {
   assert.equal(slowestOf([]), null);
 });
 
+test('shares above all together say why', () => {
+  assert.deepEqual([0.9, 1, 1.02, 75].map(sideBySide), ['', '', 'Work ran side by side, 1.02 at a time.', 'Work ran side by side, 75.0 at a time.']);
+});
+
 test('noise is said as explain says it, with the run delay and what is likely why', () => {
   const process = { noise_ns: 1e6, mean_ns: 25e6, is_noisy: false };
   assert.equal(noiseWords(process), '1.00 ms, 4.0 % of a step; run delay not recorded');
@@ -112,6 +116,8 @@ test('the headline has what takes most, exchanges too, and no more than a line',
   const layer = (name, share) => ({ name, share, each: 1, parts: [] });
   assert.equal(headline([layer('a', 0.2), layer('b', 0.1)], [['forward', 0.3], ['communication', 0.6]]), 'communication 60\u00a0%, a 20\u00a0%, b 10\u00a0%');
   assert.equal(headline([layer('a'.repeat(60), 0.5), layer('b', 0.1)], []), `${'a'.repeat(60)} 50\u00a0%`);
+  assert.equal(headline([layer('a', 0.2), layer('b', 0.1)], [['forward', 0.3], ['idle', 0.7]]), 'idle 70\u00a0%, a 20\u00a0%, b 10\u00a0%');
+  assert.equal(headline([layer('a', 0.003)], []), 'a 0.3\u00a0%', 'what is there is not 0 %');
   assert.equal(headline([], []), 'No operators and no calls were recorded');
 });
 
@@ -284,6 +290,7 @@ for (const [theme, selector, least] of [['light', ':root {', 24], ['dark', ':roo
 
 test('without scopes the first card has operators, without operators calls by their own time', () => {
   const { profile } = profileOf('small'), { head } = profile, { report } = head;
+  assert.deepEqual(layerShares({ ...head, report: { ...report, layers: [{ ...report.layers[0], scope: '' }] } }), [], 'one row of what has no scope is no layer');
   assert.deepEqual(namedShares(head).map(row => [row.name, row.share]), [['_backward_Convolution', 0.24], ['Convolution', 0.12]]);
   assert.deepEqual(namedShares({ ...head, report: { ...report, operators: [] } }).map(row => [row.name, row.each, row.parts]), [['MXImperativeInvoke', 1e6, [['call', 1e6]]]]);
 });

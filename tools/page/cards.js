@@ -2,7 +2,7 @@
 // The first screen: what takes the step, which step was slowest, can the profile be trusted, what to try first. All figures
 // of the three cards are of one window, the verdict's, and the cards say which.
 import { bars, button, h, sumOf, terms } from './dom.js';
-import { causeOf, gainShort } from './explain_panel.js';
+import { causeOf, gainShort, isOfOneStep, ONE_STEP } from './explain_panel.js';
 import { FORM } from './head.js';
 import { ofMany } from './layout.js';
 import { PARTS } from './palette.js';
@@ -31,11 +31,16 @@ export function shortScopes(scopes) {
   });
 }
 
-/** Layers of the verdict's window with their share of it: of the path where it is known, else of the wall time.
+/** The rows of layers; none where no operator has a scope. @param {any} report @returns {any[]} */
+export function layersOf({ layers }) {
+  return (layers ?? []).some((/** @type {any} */ layer) => layer.scope) ? layers : [];
+}
+
+/** Layers of the verdict's window with their share of it.
  * @param {Head} head @returns {LayerShare[]} */
 export function layerShares({ report }) {
   const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1);
-  const layers = [...report.layers ?? []], names = shortScopes(layers.map(layer => String(layer.scope)));
+  const layers = layersOf(report), names = shortScopes(layers.map(layer => String(layer.scope)));
   return layers.map((layer, i) => ({ name: names[i], each: layer.sum_ns / steps, share: layer.sum_ns / wall,
     parts: partsOf(layer).map(([token, ns]) => /** @type {[string, number]} */ ([token, ns / steps])) }))
     .sort((a, b) => b.each - a.each);
@@ -79,7 +84,7 @@ export function whyStep(step, steps) {
   const more = PARTS.map((part, k) => ({ word: `${part} took`, ns: step.parts[k] - typical(each => each.parts[k]) }));
   const idle = (/** @type {Step} */ of) => Math.max(0, lengthOf(of) - workOf(of));
   if (steps.some(workOf)) more.push({ word: 'no operator ran for', ns: idle(step) - typical(idle) });
-  if (step.runDelay > 0) more.push({ word: 'other programs had the cores for', ns: step.runDelay - typical(each => Math.max(0, each.runDelay)) });
+  if (step.runDelay > 0) more.push({ word: 'its threads together waited for a core for', ns: step.runDelay - typical(each => Math.max(0, each.runDelay)) });
   const most = more.reduce((a, b) => (b.ns > a.ns ? b : a));
   const words = most.ns > 0 ? `${most.word} ${time(most.ns, 3)} more than in a typical step` : '';
   return [words, ...step.marks.map(mark => `it has ${mark}`)].filter(Boolean).join('; ') || 'nothing recorded in it stands out';
@@ -105,13 +110,13 @@ export function cards(options) {
   return [whatCard(options), stepsCard(options), trustCard(options.head)];
 }
 
-/** As many names with their shares as a line holds; exchanges that are waited for are among them. @param {LayerShare[]} layers
- * @param {[string, number][]} parts of the steps */
+/** As many names with their shares as a line holds; exchanges that are waited for and idle time are among them. @param {LayerShare[]} layers
+ * @param {[string, number][]} parts of the steps; none where nothing is known of them */
 export function headline(layers, parts) {
-  const waited = parts.filter(([part, share]) => part === 'communication' && share > 0.005).map(([part, share]) => ({ name: part, share }));
+  const besides = parts.filter(([part, share]) => (part === 'communication' || part === 'idle') && share > 0.005).map(([part, share]) => ({ name: part, share }));
   let words = '';
-  for (const { name: word, share } of [...layers, ...waited].sort((a, b) => b.share - a.share).slice(0, 3)) {
-    const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(0)}\u00a0%`;
+  for (const { name: word, share } of [...layers, ...besides].sort((a, b) => b.share - a.share).slice(0, 3)) {
+    const next = `${words && `${words}, `}${word} ${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)}\u00a0%`;
     if (words && next.length > HEADLINE) break;
     words = next;
   }
@@ -121,22 +126,26 @@ export function headline(layers, parts) {
 /** @param {CardsOptions} options */
 function whatCard({ head }) {
   const { steps } = head, scopes = layerShares(head), all = scopes.length ? scopes : namedShares(head), layers = all.slice(0, ROWS), chosen = chosenOf(steps);
-  const { parts, work, wall } = phaseShares(chosen), busy = work || wall * sumOf(all, layer => layer.share), shown = parts.filter(([, share]) => share >= 0.005);
+  const whole = Math.max(1, head.report.wall_ns || 1), { parts, work, wall } = phaseShares(chosen), busy = work || (steps.length ? wall : whole) * sumOf(all, layer => layer.share), shown = parts.filter(([, share]) => share >= 0.005);
   const hasWork = steps.length > 0 && work > 0;
-  return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers, parts)),
+  return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers, hasWork ? parts : [])),
     hasWork && h('div', { class: 'stack', role: 'img', 'aria-label': parts.map(([part, share]) => `${part} ${percent(share)}`).join(', ') }, shown.map(([part, share]) => h('span', {
       title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: fillToken(part) } }))),
     hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => h('span', { class: 'item' }, h('i', { class: 'key', style: { background: fillToken(part) } }), `${part} ${(100 * share).toFixed(0)} %`))),
     bars(layers.map((layer, i) => ({ name: layer.name, parts: layer.parts, figures: [percent(layer.share), time(layer.each, 3)], isMinor: i > 1 }))),
     h('p', { class: 'fine' }, scopes.length || !layers.length ? '' : head.report.operators?.length ? 'No scopes were recorded: these are operators. ' : 'No operators were recorded: these are calls, by their own time. ',
-      h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen, busy, wall) : 'Shares are of the whole run.')));
+      h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen) : `Shares are of the whole run${head.report.processes?.length > 1 ? ` of each of ${count(head.report.processes.length)} processes` : ''}. `), sideBySide(busy / Math.max(1, steps.length ? wall : whole))));
 }
 
-/** @param {Head} head @param {Step[]} chosen @param {number} work @param {number} wall */
-function windowWords({ steps }, chosen, work, wall) {
+/** @param {Head} head @param {Step[]} chosen */
+function windowWords({ steps }, chosen) {
   const of = chosen.length === steps.length ? `all ${count(steps.length)} steps` : `${count(chosen.length)} of ${count(steps.length)} steps`, processes = new Set(chosen.map(step => step.process)).size;
-  const side = work > wall * SIDE_BY_SIDE ? `; work ran side by side, ${(work / wall).toFixed(work > wall * 1.05 ? 1 : 2)} at a time` : '';
-  return `Shares and times a step are of ${of}${processes > 1 ? ` of ${count(processes)} processes` : ''}${side}.`;
+  return `Shares and times a step are of ${of}${processes > 1 ? ` of ${count(processes)} processes` : ''}. `;
+}
+
+/** Why shares are more than all together. @param {number} atATime */
+export function sideBySide(atATime) {
+  return atATime > SIDE_BY_SIDE ? `Work ran side by side, ${atATime.toFixed(atATime > 1.05 ? 1 : 2)} at a time.` : '';
 }
 
 /** What to try first: what holds up a job as a whole, else the first cause that is told, else the largest single gain, else the largest there is.
@@ -144,7 +153,7 @@ function windowWords({ steps }, chosen, work, wall) {
 function tryFirst(head, choose) {
   const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
   const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
-  const nothing = !largest ? 'record operators and calls: profiler.set_config(profile_all=True)' : head.explainRefused ? name(head.explainRefused) : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
+  const nothing = !largest ? 'record operators and calls: profiler.set_config(profile_all=True)' : head.explainRefused ? name(head.explainRefused) : isOfOneStep(head) ? ONE_STEP : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
   const words = ofWorkers || (told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
     : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);
   return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));

@@ -3,6 +3,7 @@
 // a step is made of, as bars from a middle line.
 import { empty, h, terms } from './dom.js';
 import { groundOf, write } from './palette.js';
+import { chosenOf, lengthOf, medianOf } from './strip.js';
 import { shareColumn, table, timeColumn } from './table.js';
 import { largestOf } from './tables.js';
 import { change, counted, dotted, name, percent, time, wholeName } from './text.js';
@@ -31,26 +32,30 @@ function signedPercent(share) {
   return `${share > 0 ? '+' : share < 0 ? '\u2212' : ''}${percent(Math.abs(share))}`;
 }
 
-/** Lengths of the steps of both sides. @param {Head} head @param {any} difference @returns {{before: number[], after: number[]}} */
+/** @typedef {{lengths: number[], median: number}} Lengths of the steps, ns; median: of the whole ones without the slow first ones, as the verdicts have it */
+
+/** Steps of both sides. @param {Head} head @param {any} difference @returns {{before: Lengths, after: Lengths}} */
 export function stepsOfBoth(head, difference) {
-  const before = (difference.other?.processes ?? []).flatMap((/** @type {any} */ process) => (process.steps ?? []).map((/** @type {any} */ row) => Number(row[1])));
-  return { before: before.filter((/** @type {number} */ ns) => ns >= 0), after: head.steps.map(step => step.end - step.begin) };
+  /** @type {any[]} */
+  const before = (difference.other?.processes ?? []).flatMap((/** @type {any} */ process) => process.steps ?? []).filter((/** @type {any} */ row) => row[1] >= 0), plain = before.filter(row => row[2]);
+  return { before: { lengths: before.map(row => Number(row[1])), median: medianNs((plain.length ? plain : before).map(row => Number(row[1]))) },
+    after: { lengths: head.steps.map(lengthOf), median: medianNs(chosenOf(head.steps).map(lengthOf)) } };
 }
 
 /** @param {number[]} list */
 function medianNs(list) {
-  return Float64Array.from(list).sort()[list.length >> 1] ?? NaN;
+  return list.length ? medianOf(/** @type {any[]} */ (list.map(ns => ({ begin: 0, end: ns })))) : NaN;
 }
 
-/** Two strips on one scale, with their median steps. @param {HTMLCanvasElement} canvas @param {{before: number[], after: number[]}} both */
+/** Two strips on one scale, with their median steps. @param {HTMLCanvasElement} canvas @param {{before: Lengths, after: Lengths}} both */
 function drawStrips(canvas, both) {
   if (!canvas.isConnected) return;
-  const { c, p, width } = groundOf(canvas, PAIR), sorted = Float64Array.from([...both.before, ...both.after]).sort();
-  const top = Math.min(sorted[sorted.length - 1] ?? 1, 4 * (sorted[sorted.length >> 1] ?? 1)) || 1, left = 60;
-  [both.before, both.after].forEach((list, k) => {
+  const { c, p, width } = groundOf(canvas, PAIR), sorted = Float64Array.from([...both.before.lengths, ...both.after.lengths]).sort();
+  const top = Math.min(sorted[sorted.length - 1] ?? 1, 4 * (sorted[sorted.length >> 1] ?? 1)) || 1, left = 90;
+  [both.before, both.after].forEach(({ lengths: list, median }, k) => {
     const ground = k * PAIR / 2 + PAIR / 2 - 2, each = (width - left) / Math.max(1, list.length);
     write(c, p.soft, k ? 'after' : 'before', 0, ground - 28);
-    c.fillText(time(medianNs(list), 3), 0, ground - 14);
+    c.fillText(`median ${time(median, 3)}`, 0, ground - 14);
     c.fillStyle = k ? p.accent : p.call;
     list.forEach((ns, i) => {
       const height = Math.min(1, ns / top) * (PAIR / 2 - 6);
@@ -67,7 +72,7 @@ function difference(ns, most) {
 
 /** @param {any} row */
 function whereOf(row) {
-  return dotted([row.kind !== 'run' && name(row.kind), [row.scope && String(row.scope).replace(/:$/, ''), row.name].filter(Boolean).map(name).join('/')]);
+  return dotted([row.kind !== 'run' && row.kind !== row.name && name(row.kind), [row.scope && String(row.scope).replace(/:$/, ''), row.name].filter(Boolean).map(name).join('/')]);
 }
 
 /** What explain says of a side. @param {string} side @param {unknown} plain */
@@ -79,7 +84,7 @@ function verdictOf(side, plain) {
 export async function comparePanel(head, sections, search) {
   if (head.other === null) return { element: empty('This page is of one profile. Made with --with OTHER it compares the two.') };
   const whole = await sections.read('d', differenceOf), json = whole.diff ?? {}, rows = json.path ?? [], most = largestOf(rows, row => Math.abs(row.change_ns ?? 0));
-  const both = stepsOfBoth(head, whole), canvas = h('canvas', { class: 'pair', role: 'img', 'aria-label': `Steps before (${both.before.length}) and after (${both.after.length}) on one scale` });
+  const both = stepsOfBoth(head, whole), canvas = h('canvas', { class: 'pair', role: 'img', 'aria-label': `Steps before (${both.before.lengths.length}, median ${time(both.before.median, 3)}) and after (${both.after.lengths.length}, median ${time(both.after.median, 3)}) on one scale` });
   const redraw = () => drawStrips(canvas, both);
   new ResizeObserver(redraw).observe(canvas);
   const list = table('Difference of a step', [
@@ -96,5 +101,5 @@ export async function comparePanel(head, sections, search) {
       fact.rows && ['operators', `${fact.rows.common} in both, ${fact.rows.before - fact.rows.common} gone, ${fact.rows.after - fact.rows.common} new`],
       (fact.settings ?? []).length > 0 && ['other settings', fact.settings.map((/** @type {any} */ row) => `${name(row.key)}: ${name(row.before)} \u2192 ${name(row.after)}`).join('; ')],
       json.disturbed_runs ? ['disturbed', `${counted(json.disturbed_runs, 'run')} by other programs`] : null]),
-    both.before.length ? canvas : null, list.element, h('div', { class: 'beside' }, verdictOf('before', whole.other?.plain), verdictOf('after', head.plain))), filter: list.filter, csv: list.csv, redraw };
+    both.before.lengths.length ? canvas : null, list.element, h('div', { class: 'beside' }, verdictOf('before', whole.other?.plain), verdictOf('after', head.plain))), filter: list.filter, csv: list.csv, redraw };
 }

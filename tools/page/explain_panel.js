@@ -91,7 +91,8 @@ export function explainPanel(head, show) {
   const ranks = ranksPart(head), tables = [processes.length ? { csv: () => causeRows(processes) } : null, ranks];
   return { element: h('div', { class: 'panel' }, ranks?.element, list.length ? h('ol', { class: 'causes' }, list)
     : empty(head.explainRefused ? name(head.explainRefused) : processes.length && !processes.some((/** @type {any} */ process) => process.has_steps)
-      ? 'No steps were marked, and without them no cause is told: the program can call profiler.step() once a step, in C and C++ mxp_step().' : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
+      ? 'No steps were marked, and without them no cause is told: the program can call profiler.step() once a step, in C and C++ mxp_step().' 
+      : isOfOneStep(head) ? `${ONE_STEP[0].toUpperCase()}${ONE_STEP.slice(1)}.` : `Nothing stands out: no cause known here surely costs more than the noise${noise ? `, ${time(noise, 3)} a step` : ''}.`),
   others.length ? lookedAt(head, others, show) : null), ...(tables.some(Boolean) ? { csv: () => csvOfAll(tables) } : {}) };
 }
 

@@ -50,9 +50,12 @@ const KEYS = [
   { keys: ['?'], act: actions => actions.help() },
 ];
 
+/** Keys whose letter with Shift is another one on each keyboard. */
+const SAME_EVERYWHERE = /** @type {Record<string, string>} */ ({ Comma: ',', Period: '.' });
+
 /** Shift makes zooms and moves larger; of other letters it makes another key. @param {KeyboardEvent} event */
 function keyOf(event) {
-  const key = event.key.toLowerCase();
+  const key = (event.shiftKey && SAME_EVERYWHERE[event.code]) || event.key.toLowerCase();
   const shifted = event.shiftKey ? KEYS.find(each => each.keys.includes(`shift+${key}`)) : undefined;
   return shifted ?? KEYS.find(each => each.keys.includes(key));
 }
@@ -65,10 +68,11 @@ function isFree(element) {
 /** @param {Actions} actions */
 export function listenToKeys(actions) {
   document.addEventListener('keydown', event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    const target = document.activeElement, isField = target instanceof HTMLInputElement;
-    const key = keyOf(event);
-    if (!key || isField) return;
+    const isLetter = event.getModifierState('AltGraph'); // where [ and ] are behind AltGr, which some systems call Ctrl+Alt
+    if (((event.ctrlKey || event.altKey) && !isLetter) || event.metaKey || event.defaultPrevented) return;
+    const target = document.activeElement, isField = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+    const key = keyOf(event), isModal = document.querySelector('dialog[open]') !== null;
+    if (!key || isField || (isModal && !key.keys.includes('?') && !key.keys.includes('escape'))) return;
     const everywhere = ['/', '?', 'escape', '[', ']', 'p', 'e', 'h', 'n', 'shift+n'].some(name => key.keys.includes(name));
     if (!everywhere && !isFree(target)) return;
     if (key.onCanvas && target?.id !== 'timeline') return;

@@ -15,6 +15,7 @@ import { hatch } from './strokes.js';
 /** @typedef {{operator: Operator | null, links: Links, flows: {arrows: import('./flows.js').FlowArrow[], more: number}}} Known what is known of the focused span */
 
 const BAR_HEIGHT = ROW - 1, PATH_LINE = 3;
+const IDLE = ['dispatch', 'wake', 'hand-off', 'back pressure', 'unknown']; // categories of the path in which nobody ran
 
 /** @param {Timeline} timeline @param {Span} span */
 function boxOf(timeline, span) {
@@ -125,10 +126,9 @@ export function drawPath(c, p, timeline, path) {
       const x = timeline.xAt(path.begin[i]), right = timeline.xAt(path.begin[i] + path.length[i]);
       if (right < 0 || x > view.width || right < drawn + 0.5) continue;
       drawn = Math.max(x + 1, right);
-      const isWork = path.kind[i] > 0 && path.thread[i] > 0;
-      const y = rows.get(`${path.thread[i] - 1} ${isWork && head.kinds[path.kind[i] - 1].form === 1 ? 'operators' : 'calls'}`)
-        ?? rows.get(`${path.thread[i] - 1} calls`) ?? rows.get(`${path.thread[i] - 1} operators`) ?? rows.get(`process ${process}`) ?? AXIS;
-      fill(c, isWork ? p.path : gap, x, y, drawn - x, PATH_LINE);
+      const category = head.path?.categories[path.category[i]] ?? '', thread = path.thread[i] - 1, first = category === 'run' ? 'operators' : 'calls';
+      const y = [first, 'calls', 'operators', 'async'].map(what => rows.get(`${thread} ${what}`)).find(at => at !== undefined) ?? rows.get(`process ${process}`) ?? AXIS;
+      fill(c, IDLE.includes(category) ? gap : p.path, x, y, drawn - x, PATH_LINE);
       if (before !== null && Math.abs(before - y) > 1) c.fillRect(x - 0.5, Math.min(before, y), 1, Math.abs(before - y) + PATH_LINE);
       before = y;
     }

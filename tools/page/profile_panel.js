@@ -3,7 +3,7 @@
 import { h, terms } from './dom.js';
 import { processName } from './layout.js';
 import { countColumn, table, timeColumn } from './table.js';
-import { count, counted, dotted, name, size, time, wholeName } from './text.js';
+import { count, counted, dotted, name, size, time, traceSeconds, wholeName } from './text.js';
 /** @import { Head } from './head.js' */
 /** @import { Sections } from './sections.js' */
 /** @import { Panel } from './tabs.js' */
@@ -32,8 +32,10 @@ export function profilePanel(head, sections, cost) {
   return { element: h('div', { class: 'panel left' },
     terms([['complete', name(head.trust.word)], ...head.trust.rows.map(([label, value]) => /** @type {[string, string]} */ ([name(label), name(value)])),
       quality && !said.has('recorded') && ['records', `${count(quality.records ?? 0)}, ${count(quality.lost ?? 0)} lost`], quality?.own_cost_ns > 0 && !said.has('own cost') && ['own cost', time(quality.own_cost_ns)],
-      !said.has('this page') && ['this page', droppedWords(head)], ['its size', `${size(cost.bytes)} of data in this page`], cost.frameMs > 0 && ['last frame', `${cost.frameMs.toFixed(1)} ms to draw`],
+      head.begin !== 0n && ['times', `since ${traceSeconds(head.begin, 0)} s of the trace, which the commands count from 0`], !said.has('this page') && ['this page', droppedWords(head)], ['its size', `${size(cost.bytes)} of data in this page`], cost.frameMs > 0 && ['last frame', `${cost.frameMs.toFixed(1)} ms to draw`],
       cut.length > 0 && ['cut by the writer', cut.join(', ')], rest.quiet_threads > 0 && ['quiet threads', `${counted(rest.quiet_threads, 'thread')} are shown as one`],
+      head.flowsLeftOut > 0 && ['arrows', `${counted(head.flowsLeftOut, 'end')} of arrows ${head.flowsLeftOut === 1 ? 'has' : 'have'} no room in this page`],
+      rest.counter_samples > 0 && ['counters', `${counted(rest.counter_samples, 'sample')} of further counters ${rest.counter_samples === 1 ? 'is' : 'are'} not in this page`],
       rest.clock_spans > 0 && ['other clocks', `${counted(rest.clock_spans, 'span')} have no place in time`],
       paused.length > 0 && ['not recorded', paused.map(state => `${name(state.what)} from ${time(state.from)} to ${time(state.to)}`).slice(0, 20).join('; ')],
       sections.problems.size > 0 && ['damaged', [...sections.problems].slice(0, 20).map(([section, what]) => `section ${section} ${what}`).join('; ')]]),

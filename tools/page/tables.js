@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of layers, operators and calls: the rows of `mxprof report --json`, each with a bar.
 import { empty } from './dom.js';
-import { partsOf, shortScopes } from './cards.js';
+import { layersOf, partsOf, shortScopes } from './cards.js';
 import { barColumn, countColumn, shareColumn, table, timeColumn } from './table.js';
 import { dotted, name } from './text.js';
 /** @import { Head } from './head.js' */
@@ -14,9 +14,8 @@ export function largestOf(rows, of) {
 
 /** @param {Head} head @param {(text: string) => void} search @returns {Panel} */
 export function layersPanel({ report }, search) {
-  const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1), names = shortScopes((report.layers ?? []).map((/** @type {any} */ row) => String(row.scope)));
-  /** @type {any[]} */
-  const rows = (report.layers ?? []).map((/** @type {any} */ row, /** @type {number} */ i) => ({ ...row, short: names[i] }));
+  const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1), layers = layersOf(report), names = shortScopes(layers.map(row => String(row.scope)));
+  const rows = layers.map((row, i) => ({ ...row, short: names[i] }));
   if (!rows.length) return { element: empty('No scopes were recorded: a block\u2019s name (Gluon), or profiler.scope(\u201cname\u201d) around a part of the program.') };
   const each = (/** @type {string} */ key) => (/** @type {any} */ row) => (row[key] ? row[key] / steps : null);
   const hasPath = rows.some(row => row.path_ns > 0), hasUpdate = rows.some(row => row.update_ns > 0), hasOther = rows.some(row => row.no_phase_ns > 0), hasCommunication = rows.some(row => row.communication_ns > 0);
@@ -67,7 +66,7 @@ function callTable(rows, what, token, search, wall, slack) {
     timeColumn('Max', row => row.max_ns ?? null), ...(hasPath ? [shareColumn('Of the path', (/** @type {any} */ row) => (row.path_ns ? row.path_ns / wall : null))] : []),
     ...(slack.size ? [timeColumn('Slack', row => slack.get(slackKey(row)) ?? null, true)] : []),
     { title: 'Where', kind: 'text', value: row => dotted([row.scope, phaseOf(row) || (row.category !== 'operator' && row.category)]), minor: true,
-      show: row => dotted([row.scope && name(row.scope), phaseOf(row) || (row.category !== 'operator' && name(row.category))]) || '\u2013' },
+      show: row => dotted([row.scope && name(row.scope), phaseOf(row) || (row.category && row.category !== 'operator' && name(row.category))]) || '\u2013' },
     barColumn(row => [[token(row), row.total_ns]], largestOf(rows, row => row.total_ns)),
   ], rows, { text: row => dotted([row.name, row.scope, row.phase, row.category]), pick: row => search(row.name),
     note: slack.size ? 'Slack, a column of wide pages and of the CSV: a run may end so much later, on the mean, and no step does.' : '' });
