@@ -4,7 +4,7 @@ import contextvars
 import ctypes
 import threading
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int, c_uint, c_void_p
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, Iterable, List, Sequence
 
 from . import _callbacks, _types
 from ._callbacks import CallbackList, guarded, kept
@@ -152,7 +152,8 @@ _PROPERTIES = (_callbacks.delete, _list_function("list_arguments"),
                    POINTER(CallbackList)))
 def _create_prop(op_type: bytes, count: int, keys: Any, values: Any, table: Any) -> None:
     from .ndarray import NDArray
-    parameters = {py_str(keys[i]): py_str(values[i]) for i in range(count)}
+    # Attributes of a symbol, as __ctx_group__ of an AttrScope, come along and are no parameters.
+    parameters = {py_str(keys[i]): py_str(values[i]) for i in range(count) if not py_str(keys[i]).startswith("__")}
     made = _Prop(registered[py_str(op_type)](**parameters), _kind.get(NDArray))
     _told.table = _callbacks.fill(table[0], _PROPERTIES, _callbacks.keep(made))
 
@@ -168,6 +169,17 @@ def register(name: str, prop: type) -> None:
 _operators: Dict[tuple, Any] = {}  # (kind, op_type, names of parameters) -> core.Operator
 
 
+def input_names(op_type: str, parameters: Dict[str, Any], given: Iterable[str]) -> List[str]:
+    """The operator's inputs and states in its order; TypeError if there is none of a name that is given."""
+    prop = registered[op_type](**{key: str(value) for key, value in parameters.items()})
+    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
+    unknown = [key for key in given if key not in names]
+    if unknown:
+        raise TypeError(f"custom operator '{op_type}' has no input {', '.join(unknown)}; its inputs are: "
+                        + ", ".join(names))
+    return names
+
+
 def _named_inputs(op_type: str, parameters: Dict[str, Any]) -> List[Any]:
     """Takes arrays that were given by name out of the parameters, in the operator's order."""
     arrays = {key: value for key, value in parameters.items() if hasattr(value, "_address")}
@@ -175,13 +187,7 @@ def _named_inputs(op_type: str, parameters: Dict[str, Any]) -> List[Any]:
         return []
     for key in arrays:
         del parameters[key]
-    prop = registered[op_type](**{key: str(value) for key, value in parameters.items()})
-    names = [*prop.list_arguments(), *prop.list_auxiliary_states()]
-    unknown = [key for key in arrays if key not in names]
-    if unknown:
-        raise TypeError(f"custom operator '{op_type}' has no input {', '.join(unknown)}; its inputs are: "
-                        + ", ".join(names))
-    return [arrays[name] for name in names if name in arrays]
+    return [arrays[name] for name in input_names(op_type, parameters, arrays) if name in arrays]
 
 
 def run(kind: type, data: Sequence[Any], op_type: str, parameters: Dict[str, Any]) -> Any:

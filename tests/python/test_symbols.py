@@ -317,3 +317,56 @@ def test_functions_have_signatures_and_documents():
     assert {"FullyConnected", "Variable", "var", "Group", "random"} <= set(dir(sym))
     assert operator_of(sym.random.normal(0, 1, shape=(2,))) == "_random_normal"
     assert operator_of(sym.Concat(sym.var("a"), sym.var("b"))) == "Concat"
+
+
+class SymbolDifference(mx.operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] - in_data[1] * aux[0])
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], out_grad[0])
+        self.assign(in_grad[1], req[1], -out_grad[0] * aux[0])
+
+
+@mx.operator.register("symbol_difference")
+class SymbolDifferenceProp(mx.operator.CustomOpProp):
+    def __init__(self, note="none"):
+        super().__init__(need_top_grad=True)
+
+    def list_arguments(self):
+        return ["data", "label"]
+
+    def list_auxiliary_states(self):
+        return ["factor"]
+
+    def infer_shape(self, in_shape):
+        return [in_shape[0], in_shape[0]], [in_shape[0]], [(1,)]
+
+    def create_operator(self, ctx, shapes, dtypes):
+        return SymbolDifference()
+
+
+def test_inputs_of_a_custom_operator_have_the_names_of_its_class():
+    """Whatever their order in the call; those that are missing are variables called so, as `softmax_label` of programs."""
+    left, right = sym.var("l"), sym.var("r")
+    for given, arguments in (({"label": left, "data": right}, ["r", "l"]), ({"label": left}, ["c_data", "l"]),
+                             ({"data": left}, ["l", "c_label"]), ({}, ["c_data", "c_label"])):
+        made = sym.Custom(op_type="symbol_difference", name="c", **given)
+        assert made.list_arguments() == arguments and made.list_auxiliary_states() == ["c_factor"]
+        assert sym.fromjson(made.tojson()).list_arguments() == arguments
+    assert sym.Custom(left, op_type="symbol_difference", name="c", note=5).list_arguments() == ["l", "c_label"]
+    executor = sym.Custom(label=left, data=right, op_type="symbol_difference", name="c").bind(
+        mx.cpu(), {"l": mx.nd.array([1, 2]), "r": mx.nd.array([5, 5])}, aux_states={"c_factor": mx.nd.array([2])})
+    assert executor.forward()[0].asnumpy().tolist() == [3, 1]
+    with pytest.raises(TypeError, match="custom operator 'symbol_difference' has no input labl; its inputs are: data, label, factor"):
+        sym.Custom(labl=left, op_type="symbol_difference")
+    with pytest.raises(mx.MXNetError, match="expects 3 inputs, but got 4|4"):
+        sym.Custom(left, left, left, left, op_type="symbol_difference")
+
+
+def test_a_missing_input_of_a_custom_operator_has_its_attributes():
+    made = sym.Custom(sym.var("l"), op_type="symbol_difference", name="c", note=5, attr={"__mood__": "calm"})
+    attributes = made.attr_dict()
+    assert attributes["c_label"] == attributes["c"] == {"op_type": "symbol_difference", "note": "5", "__mood__": "calm"}
+    with mx.name.Prefix("p_"):
+        assert sym.Custom(sym.var("l"), op_type="symbol_difference").list_arguments()[1].startswith("p_custom")

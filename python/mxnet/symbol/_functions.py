@@ -6,7 +6,7 @@ import inspect
 import textwrap
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
-from .. import _registry
+from .. import _custom_operator, _registry
 from ..attribute import AttrScope
 from ..base import _LIB, Default, SymbolHandle, c_str_array, check_call, value_text
 from ..name import NameManager
@@ -27,8 +27,9 @@ def _check_inputs(named: Dict[str, Any]) -> None:
 
 
 def create(operator: str, inputs: Union[Dict[str, Symbol], Sequence[Symbol]], parameters: Dict[str, Any],
-           name: Optional[str] = None, attr: Optional[Dict[str, str]] = None) -> Symbol:
-    """The symbol of an operator on inputs, by name or position; those that are missing become variables."""
+           name: Optional[str] = None, attr: Optional[Dict[str, str]] = None, order: Optional[Sequence[str]] = None) -> Symbol:
+    """The symbol of an operator on inputs, by name or position; those that are missing become variables. `order`: the
+    names of all inputs, where the library does not know them."""
     keys = {key: value_text(value) for key, value in parameters.items() if not isinstance(value, Default)}
     for key, value in AttrScope.current().get(attr).items():
         if not isinstance(value, str):
@@ -38,11 +39,37 @@ def create(operator: str, inputs: Union[Dict[str, Symbol], Sequence[Symbol]], pa
     check_call(_LIB.MXSymbolCreateAtomicSymbol(
         _creator(operator), len(keys), c_str_array(keys), c_str_array(keys.values()), ctypes.byref(symbol.handle)))
     name = NameManager.current().get(name, operator.lower())
-    if isinstance(inputs, dict):
+    if order is not None:
+        given = inputs if isinstance(inputs, dict) else dict(zip(order, inputs))
+        symbol._compose(*(given[key] if key in given else _variable(f"{name}_{key}", keys) for key in order), name=name)
+    elif isinstance(inputs, dict):
         symbol._compose(name=name, **inputs)
     else:
         symbol._compose(*inputs, name=name)
     return symbol
+
+
+def _variable(name: str, attributes: Dict[str, str]) -> Symbol:
+    """For an input that is missing; it has the attributes of the operator."""
+    made = Symbol(SymbolHandle())
+    check_call(_LIB.MXSymbolCreateVariable(name.encode(), ctypes.byref(made.handle)))
+    for key, value in attributes.items():
+        check_call(_LIB.MXSymbolSetAttr(made.handle, key.encode(), value.encode()))
+    return made
+
+
+def _custom(info: _registry.OperatorInfo, arguments: tuple, keywords: Dict[str, Any], name: Any, attr: Any) -> Symbol:
+    """An operator of the program's own: its class knows what the inputs are called."""
+    listed, parameters = _variadic(info, arguments, keywords)
+    op_type = parameters.get("op_type")
+    if op_type not in _custom_operator.registered:
+        return create("Custom", listed, parameters, name, attr)
+    named = {key: item for key, item in keywords.items() if isinstance(item, Symbol)}
+    settings = {key: value for key, value in parameters.items() if key != "op_type" and not isinstance(value, Default)}
+    order = _custom_operator.input_names(op_type, settings, named)
+    if len(listed) > len(order):
+        return create("Custom", listed, parameters, name, attr)
+    return create("Custom", named or listed, parameters, name, attr, order)
 
 
 def _split(info: _registry.OperatorInfo, order: Sequence[str], arguments: tuple,
@@ -80,6 +107,8 @@ def _call(operator: str, info: _registry.OperatorInfo, order: Sequence[str], arg
           keywords: Dict[str, Any]) -> Symbol:
     name, attr = keywords.pop("name", None), keywords.pop("attr", None)
     keywords.pop("out", None)
+    if info.name == "Custom":
+        return _custom(info, arguments, keywords, name, attr)
     if info.takes_list:
         listed, parameters = _variadic(info, arguments, keywords)
         return create(operator, listed, parameters, name, attr)
