@@ -42,6 +42,8 @@ NAMES: Dict[str, str] = {
         ImageDetRecordIter ImageRecordInt8Iter ImageRecordIter ImageRecordIter_v1 ImageRecordUInt8Iter
         ImageRecordUInt8Iter_v1 LibSVMIter""",
     "mxnet.initializer": "Bilinear Load",
+    "mxnet.model": "FeedForward",
+    "mxnet.module": "PythonLossModule PythonModule SequentialModule",
     "mxnet.test_utils": """
         assert_exception check_consistency check_numeric_gradient check_symbolic_backward
         check_symbolic_forward download environment get_mnist get_mnist_iterator numeric_grad
@@ -54,6 +56,7 @@ _INSTEAD = {
     "mxnet.amp": "net.cast('float16') computes in half precision",
     "mxnet.dlpack": "from_dlpack and to_dlpack_for_read are functions of mx.nd and mx.npx",
     "mxnet.image": "gluon.data.vision.transforms has ToTensor, Normalize and Cast",
+    "mxnet.model.FeedForward": "mx.mod.Module has fit, score, predict and save_checkpoint",
     "mxnet.log": "Python's logging does the same",
     "mxnet.io.ImageRecordIter": "gluon.data.DataLoader takes any data set with __getitem__ and __len__",
     "mxnet.recordio": "a data set is any object with __getitem__ and __len__",

@@ -8,6 +8,7 @@ from typing import Any, Dict, Tuple
 
 from . import ndarray as nd
 from . import symbol as sym
+from ._absent import refusing
 from .base import MXNetError
 
 BatchEndParam = namedtuple("BatchEndParam", ["epoch", "nbatch", "eval_metric", "locals"])
@@ -52,3 +53,6 @@ def read_params(file_name: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
 def load_checkpoint(prefix: str, epoch: int) -> Tuple[Any, Dict[str, Any], Dict[str, Any]]:
     """Symbol, arguments and auxiliary states that `save_checkpoint` wrote."""
     return (sym.load(f"{prefix}-symbol.json"), *load_params(prefix, epoch))
+
+
+__getattr__ = refusing(__name__)

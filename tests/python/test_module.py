@@ -238,6 +238,8 @@ def test_a_monitor_s_lines_are_those_of_the_original(caplog):
     (lambda: bound().set_params({**parameters(), "fc1_weight": nd.ones((2, 2))}, {}), mx.MXNetError, r"\[?\(?2, ?2"),
     (lambda: mx.mod.Module(network()).bind([("nobody", (10, 7))]), ValueError, "Data provided by data_shapes don't match names"),
     (lambda: mx.mod.Module(network(), data_names=["nobody"]), ValueError, "Did you mean one of:\n\tdata\n\tsoftmax_label"),
+    (lambda: mx.mod.Module(sym.dot(sym.var("data"), sym.var("factor")), label_names=None).bind([("data", (2, 2))]), ValueError,
+     "do not say those of all parameters: factor; mx.sym.var"),
     (lambda: mx.mod.Module.load("nobody", 1), mx.MXNetError, "nobody-symbol.json"),
     (lambda: bound().fit(batches()), AssertionError, "please specify number of epochs")])
 def test_wrong_uses_are_refused(call, kind, text):

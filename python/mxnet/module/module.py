@@ -148,7 +148,7 @@ class Module(BaseModule):
         known = {item.name: replica.shape(item) for item in self._data + self._label}
         shapes, _, states = self._symbol.infer_shape(**known)
         if shapes is None:
-            raise ValueError("the shapes of the data do not say those of all parameters")
+            raise ValueError("the shapes of the data do not say those of all parameters: " + self._unknown_shapes(known))
         types = self._symbol.infer_type(**{item.name: item.dtype for item in self._data})[0] or ["float32"] * len(shapes)
         arguments: Dict[str, Any] = {}
         gradients: Dict[str, Any] = {}
@@ -164,6 +164,11 @@ class Module(BaseModule):
         auxiliary = {name: shared.aux_dict[name] if shared is not None else nd.zeros(shape, ctx=replica.context)
                      for name, shape in zip(self._states, states)}
         return self._symbol.bind(replica.context, arguments, args_grad=gradients, grad_req=requests, aux_states=auxiliary)
+
+    def _unknown_shapes(self, known: Dict[str, Any]) -> str:
+        shapes = self._symbol.infer_shape_partial(**known)[0]
+        unknown = [name for name, shape in zip(self._symbol.list_arguments(), shapes) if not shape or 0 in shape]
+        return ", ".join(unknown) + "; mx.sym.var(name, shape=...) says one"
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """The same parameters for data of other shapes."""
