@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Executors of MXNet 1.x: a symbol bound to arrays, run forwards and backwards."""
 import ctypes
+import functools
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as onp
@@ -35,17 +36,18 @@ class Executor:
             _LIB.MXExecutorFree(self.handle)
 
     # ---- arrays ------------------------------------------------------------------------------------
-    @property
+    # Made once: who walks the parameters asks for a dict at each.
+    @functools.cached_property
     def arg_dict(self) -> Dict[str, Any]:
         """Arguments by name."""
         return dict(zip(self._symbol.list_arguments(), self.arg_arrays))
 
-    @property
+    @functools.cached_property
     def grad_dict(self) -> Dict[str, Any]:
         """Gradients by the argument's name."""
         return dict(zip(self._symbol.list_arguments(), self.grad_arrays))
 
-    @property
+    @functools.cached_property
     def aux_dict(self) -> Dict[str, Any]:
         """Auxiliary states by name."""
         return dict(zip(self._symbol.list_auxiliary_states(), self.aux_arrays))

@@ -152,11 +152,12 @@ class Module(BaseModule):
         types = self._symbol.infer_type(**{item.name: item.dtype for item in self._data})[0] or ["float32"] * len(shapes)
         arguments: Dict[str, Any] = {}
         gradients: Dict[str, Any] = {}
+        parameters = set(self._param_names)
         learned = {*(name for name in self._param_names if name not in self._fixed),
                    *(self._data_names if self.inputs_need_grad else ())}
         requests = gradient_requests(self._grad_req if self.for_training else "null", self._symbol.list_arguments(), learned)
         for name, shape, kind in zip(self._symbol.list_arguments(), shapes, types):
-            takes = shared is not None and name in self._param_names
+            takes = shared is not None and name in parameters
             arguments[name] = shared.arg_dict[name] if takes else nd.zeros(shape, ctx=replica.context, dtype=kind)
             if requests[name] != "null":
                 there = shared.grad_dict.get(name) if takes else None

@@ -13,9 +13,9 @@ _WRONG_ARRAYS = "Only accept list of NDArrays or dict of str to NDArray"
 
 def _given(what: str, arrays: Any, names: Sequence[str], may_lack: bool) -> List[Any]:
     if isinstance(arrays, dict):
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise MXNetError(f"{what}: two variables are called {twice[0]!r}, so a dict does not tell their arrays apart")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise MXNetError(f"{what}: two variables are called {twice!r}, so a dict does not tell their arrays apart")
         missing = [name for name in names if name not in arrays]
         if missing and not may_lack:
             raise ValueError(f"key `{missing[0]}` is missing in `{what}`")
