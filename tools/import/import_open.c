@@ -60,19 +60,55 @@ mxp_import_frame mxp__import_open_pop(mxp_import_open *open, size_t *top)
     return taken;
 }
 
-mxp_import_frame mxp__import_open_take(mxp_import_open *open, size_t *top, uint32_t process,
-                                       uint32_t name)
+enum { LOOKED_AT = 1000 };  // a stack that is deeper has no order to be found
+
+static bool is_alike(const mxp_import_frame *a, const mxp_import_frame *b)
 {
-    enum { LOOKED_AT = 1000 };  // a stack that is deeper has no order to be found
-    size_t *at = top;
+    return a->row.process == b->row.process && a->name == b->name;
+}
+
+static bool take(mxp_import_open *open, size_t *at, mxp_import_frame *taken)
+{
+    if (at != NULL) {
+        *taken = mxp__import_open_pop(open, at);
+    }
+    return at != NULL;
+}
+
+bool mxp__import_open_take_begin(mxp_import_open *open, size_t *top, const mxp_import_frame *end,
+                                 mxp_import_frame *begin)
+{
+    size_t *at = top, *other = NULL;
     for (int i = 0; i < LOOKED_AT && *at != 0; i++) {
         mxp_import_frame *frame = &open->frames[*at - 1];
-        if (frame->row.process == process && frame->name == name) {
-            return mxp__import_open_pop(open, at);
+        if (frame->ns <= end->ns && is_alike(frame, end)) {
+            return take(open, at, begin);
+        }
+        other = other == NULL && frame->ns <= end->ns ? at : other;
+        at = &frame->below;
+    }
+    return take(open, other, begin);
+}
+
+bool mxp__import_open_take_end(mxp_import_open *open, size_t *top, const mxp_import_frame *begin,
+                               mxp_import_frame *end)
+{
+    size_t *at = top, *best = NULL;
+    bool best_is_alike = false;
+    int64_t best_ns = 0;
+    for (int i = 0; i < LOOKED_AT && *at != 0; i++) {
+        mxp_import_frame *frame = &open->frames[*at - 1];
+        bool alike = is_alike(frame, begin);
+        bool is_better = best == NULL || alike > best_is_alike ||
+                         (alike == best_is_alike && frame->ns <= best_ns);
+        if (frame->ns >= begin->ns && is_better) {
+            best = at;
+            best_is_alike = alike;
+            best_ns = frame->ns;
         }
         at = &frame->below;
     }
-    return mxp__import_open_pop(open, top);
+    return take(open, best, end);
 }
 
 size_t *mxp__import_open_stack(mxp_import_open *open, uint64_t id, bool make)

@@ -38,6 +38,7 @@ static int begin(mxp_import *import, mxp_json_bytes *bytes, const mxp_import_opt
     import->first_ns = INT64_MAX;
     mxp__import_rows_init(&import->rows);
     mxp__import_open_init(&import->open);
+    mxp__import_open_init(&import->ends);
     int error = mxp__json_reader_open(&import->reader, bytes);
     return error == MXP_OK ? mxp__import_spool_open(&import->spool) : error;
 }
@@ -46,6 +47,7 @@ static void end(mxp_import *import)
 {
     mxp__import_spool_close(import->spool);
     mxp__import_open_fini(&import->open);
+    mxp__import_open_fini(&import->ends);
     mxp__import_rows_fini(&import->rows);
     mxp__strbuf_fini(&import->event.args);
     mxp__json_reader_close(&import->reader);

@@ -43,6 +43,7 @@ typedef struct mxp_import {
     mxp_import_kind kind;
     mxp_import_rows rows;
     mxp_import_open open;
+    mxp_import_open ends;  // of asynchronous spans, without a begin so far
     mxp_import_spool *spool;
     mxp_import_notes notes;
     mxp_import_args args;
