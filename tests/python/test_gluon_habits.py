@@ -323,3 +323,21 @@ def test_parameters_made_by_hand_strip_and_restore_their_prefix(tmp_path):
     assert one.get_constant("c") is constant is one["net_c"] and list(one) == ["net_w", "net_c"]
     one.initialize()
     assert one["net_c"].data().asnumpy().tolist() == [1, 2]
+
+
+def test_an_import_asks_for_the_attributes_of_its_symbol_once(tmp_path, monkeypatch):
+    """Not once for each parameter: of 1600 it took 40 seconds."""
+    net = nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        for _ in range(8):
+            net.add(nn.Dense(2, in_units=2))
+    net.initialize(mx.init.One())
+    net.hybridize()
+    data = mx.nd.ones((1, 2))
+    expected = net(data).asnumpy()
+    net.export(str(tmp_path / "net"))
+    asked, plain = [], mx.sym.Symbol.attr_dict
+    monkeypatch.setattr(mx.sym.Symbol, "attr_dict", lambda self: asked.append(1) or plain(self))
+    block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params"))
+    assert len(asked) == 1
+    onp.testing.assert_array_equal(block(data).asnumpy(), expected)

@@ -51,13 +51,13 @@ class SymbolBlock(HybridBlock):
         given = {name[4:] if name[:4] in ("arg:", "aux:") else name: value for name, value in (params or {}).items()}
         self._order = variables
         self._taken: Dict[str, Parameter] = {}
+        said, data = self._symbol.attr_dict(), set(self._data_names)
         for name in variables:
-            if name not in self._data_names:
-                self._taken[name] = self._parameter(name, given.get(name), name in states)
+            if name not in data:
+                self._taken[name] = self._parameter(name, given.get(name), said.get(name, {}), name in states)
         self._op: Optional[CachedOp] = None
 
-    def _parameter(self, name: str, given: Any, is_state: bool) -> Parameter:
-        settings = self._symbol.attr_dict().get(name, {})
+    def _parameter(self, name: str, given: Any, settings: Dict[str, str], is_state: bool) -> Parameter:
         parameter = given if isinstance(given, Parameter) else Parameter(
             name, grad_req="null" if is_state else "write", shape=_shape_of(settings), allow_deferred_init=True,
             lr_mult=float(settings.get("__lr_mult__", 1)), wd_mult=float(settings.get("__wd_mult__", 1)))
