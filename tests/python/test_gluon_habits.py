@@ -341,3 +341,30 @@ def test_an_import_asks_for_the_attributes_of_its_symbol_once(tmp_path, monkeypa
     block = gluon.SymbolBlock.imports(str(tmp_path / "net-symbol.json"), ["data"], str(tmp_path / "net-0000.params"))
     assert len(asked) == 1
     onp.testing.assert_array_equal(block(data).asnumpy(), expected)
+
+
+class WeighedLoss(gluon.loss.Loss):
+    """As programs of 1.x write one, with the helpers that MXNet's own losses have."""
+
+    def hybrid_forward(self, F, pred, label, sample_weight=None):
+        label = gluon.loss._reshape_like(F, label, pred)
+        loss = gluon.loss._apply_weighting(F, F.square(label - pred), self._weight, sample_weight)
+        return F.mean(loss, axis=self._batch_axis, exclude=True)
+
+
+def test_a_loss_of_one_s_own_has_the_helpers_of_the_others():
+    pred, label = mx.nd.array([[1, 2], [3, 4]]), mx.nd.array([[0], [0], [1], [1]])
+    for hybrid in (False, True):
+        loss = WeighedLoss(weight=2.0, batch_axis=0)
+        loss.hybridize(hybrid)
+        for _ in range(2):
+            assert loss(pred, label).asnumpy().tolist() == [5, 13]
+            assert loss(pred, label, mx.nd.array([[1], [0.5]])).asnumpy().tolist() == [5, 6.5]
+
+
+def test_a_loader_s_batches_are_made_by_a_function_with_a_name():
+    from mxnet.gluon.data.dataloader import default_batchify_fn  # pylint: disable=import-outside-toplevel
+
+    assert default_batchify_fn([mx.nd.ones(2), mx.nd.zeros(2)]).asnumpy().tolist() == [[1, 1], [0, 0]]
+    columns = default_batchify_fn([(1, 2.5), (3, 4.5)])
+    assert [item.asnumpy().tolist() for item in columns] == [[1, 3], [2.5, 4.5]]

@@ -11,6 +11,17 @@ from .block import HybridBlock
 from .functions import functions_of, is_numpy
 
 
+# What losses of one's own import from MXNet, private though they are.
+def _apply_weighting(F: Any, loss: Any, weight: Optional[float] = None, sample_weight: Any = None) -> Any:
+    if sample_weight is not None:
+        loss = loss * sample_weight if is_numpy(loss) else F.broadcast_mul(loss, sample_weight)
+    return loss if weight is None else loss * weight
+
+
+def _reshape_like(F: Any, x: Any, y: Any) -> Any:
+    return x.reshape(y.shape) if is_numpy(x) else F.reshape_like(x, y)
+
+
 class Loss(HybridBlock):
     """The base of losses. `weight` scales all samples, `sample_weight` of a call each of them; results
     are means over all axes but `batch_axis`."""

@@ -21,6 +21,9 @@ from .worker import (kill_workers, make_process_pool, make_shared_batch, remove_
                      take_shared_batch)
 
 
+default_batchify_fn = batchify.stack  # MXNet's name of what a loader makes batches with
+
+
 class _Batch(NamedTuple):
     """On its way; `name` is its blocks of shared memory's."""
 
