@@ -6,6 +6,7 @@
 #include "explain_ranks.h"
 #include "explain_view.h"
 #include "profiler/analysis/window/choice.h"
+#include "summary.h"
 #include "text/figure.h"
 #include "text/label.h"
 
@@ -387,6 +388,9 @@ static void put_quality(const mxp_explain_view *view, const mxp_explained *of,
         facts->count == 0 ? 0 : records * facts->record_cost_ns / (double)facts->count;
     if (lost > 0) {
         mxp__strbuf_printf(out, "%" PRIu64 " records were lost; own cost ", lost);
+    } else if (mxp__incomplete(of->process) != NULL) {
+        mxp__strbuf_printf(out, "The trace is incomplete (%s); own cost ",
+                           mxp__incomplete(of->process));
     } else {
         mxp__strbuf_puts(out, "Nothing was lost; own cost ");
     }

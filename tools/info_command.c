@@ -211,8 +211,12 @@ static void print_threads(const mxp_source *source, const mxp_summary *summary,
 
 static void print_losses(const mxp_source *source, const mxp_summary *summary, mxp_strbuf *out)
 {
+    const char *const incomplete = mxp__incomplete(source);
+    if (incomplete != NULL) {
+        mxp__strbuf_printf(out, "not all  %s\n", incomplete);
+    }
     if (summary->lost + summary->unnamed == 0) {
-        mxp__strbuf_puts(out, "lost     nothing\n");
+        mxp__strbuf_puts(out, incomplete == NULL ? "lost     nothing\n" : "");
         return;
     }
     mxp__strbuf_printf(out, "lost     %" PRIu64 " records\n", summary->lost);

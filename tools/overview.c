@@ -22,8 +22,12 @@ static double overhead_ns(const mxp_summary *summary)
 
 static void print_lost(const mxp_input *input, const mxp_summary *summary, mxp_strbuf *out)
 {
+    const char *const incomplete = mxp__incomplete(input->source);
+    if (incomplete != NULL) {
+        mxp__strbuf_printf(out, "  incomplete %s\n", incomplete);
+    }
     if (summary->lost == 0) {
-        mxp__strbuf_puts(out, "  lost       nothing\n");
+        mxp__strbuf_puts(out, incomplete == NULL ? "  lost       nothing\n" : "");
     } else {
         mxp__strbuf_printf(out,
                            "  lost       %" PRIu64 " records, which are in no number below "

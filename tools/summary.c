@@ -290,3 +290,8 @@ const char *mxp__left_out(const mxp_source *source)
 {
     return mxp__source_info(source, "left_out");
 }
+
+const char *mxp__incomplete(const mxp_source *source)
+{
+    return mxp__source_info(source, "incomplete");
+}

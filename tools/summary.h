@@ -53,5 +53,7 @@ const char *mxp__overwritten(const mxp_source *source);
 // What of its file could not be read, or of the file it was recovered from: bytes and offsets.
 // Null: nothing.
 const char *mxp__left_out(const mxp_source *source);
+// What the trace that it was made of said that it did not have, in words. Null: nothing.
+const char *mxp__incomplete(const mxp_source *source);
 
 #endif

@@ -79,6 +79,17 @@ static int read_events(mxp_import *import)
 }
 
 // ---- the object around -------------------------------------------------------------------------
+// "7 events: the file has reached trace_limit_bytes", as mxprof's own JSON has it.
+static void take_left_out(mxp_import *import, const mxp_json_field *value)
+{
+    static const char words[] = " events: the file has reached trace_limit_bytes";
+    const size_t bytes = sizeof words - 1;
+    size_t digits = value->length > bytes ? value->length - bytes : 0;
+    if (digits > 0 && memcmp(value->text + digits, words, bytes) == 0) {
+        (void)mxp__json_whole(value->text, digits, &import->notes.over_limit);
+    }
+}
+
 static void take_other(void *to, const mxp_json_field *key, const mxp_json_field *value)
 {
     mxp_import *import = to;
@@ -87,16 +98,27 @@ static void take_other(void *to, const mxp_json_field *key, const mxp_json_field
         mxp__json_whole(value->text, value->length, &start)) {
         import->base_ns = start;
         import->kind = MXP__IMPORT_OWN;
+    } else if (mxp__field_is(key, "left_out")) {
+        take_left_out(import, value);
+    } else if (mxp__field_is(key, "overwritten_records")) {
+        (void)mxp__json_whole(value->text, value->length, &import->notes.made_room);
     }
 }
 
-static void read_other_data(mxp_import *import)
+static void take_viztracer(void *to, const mxp_json_field *key, const mxp_json_field *value)
+{
+    mxp_import *import = to;
+    bool is_true = value->length == 4 && memcmp(value->text, "true", 4) == 0;
+    import->notes.overflow |= mxp__field_is(key, "overflow") && is_true;
+}
+
+static void read_object_by(mxp_import *import, mxp_json_each *each)
 {
     mxp_json_text text;
     mxp_strbuf object = {0};
     if (mxp__json_raw(&import->reader, &text)) {
         mxp__strbuf_append(&object, text.text, text.length);
-        mxp__json_members(&object, take_other, import);
+        mxp__json_members(&object, each, import);
     }
     mxp__strbuf_fini(&object);
 }
@@ -105,7 +127,9 @@ static int read_member(mxp_import *import, const mxp_json_text *key, bool *has_e
 {
     mxp_json_reader *reader = &import->reader;
     bool is_events = is_key(key, "traceEvents"), is_base = is_key(key, "baseTimeNanoseconds");
-    bool is_other = is_key(key, "otherData");
+    mxp_json_each *each = is_key(key, "otherData")            ? take_other
+                          : is_key(key, "viztracer_metadata") ? take_viztracer
+                                                              : NULL;
     mxp__import_kind_key(import, key->text, key->length);
     if (!mxp__json_take(reader, ':')) {
         (void)(mxp__json_peek(reader) < 0 ? mxp__json_skip(reader)
@@ -119,8 +143,8 @@ static int read_member(mxp_import *import, const mxp_json_text *key, bool *has_e
         *has_events = true;
         return read_events(import);
     }
-    if (is_other && c == '{') {
-        read_other_data(import);
+    if (each != NULL && c == '{') {
+        read_object_by(import, each);
     } else if (is_base && c != '{' && c != '[' && c != '"') {
         uint64_t base;
         if (mxp__json_scalar(reader, &text) && mxp__json_whole(text.text, text.length, &base)) {

@@ -67,9 +67,33 @@ static void print_texts(const mxp_import *import, mxp_strbuf *out)
     print_if(out, notes->twice, "traceEvents are there more than once; all are taken\n");
 }
 
+void mxp__import_incomplete(const mxp_import *import, mxp_strbuf *out)
+{
+    const mxp_import_notes *notes = &import->notes;
+    if (notes->over_limit > 0) {
+        mxp__strbuf_printf(out, "it had reached trace_limit_bytes: %" PRIu64 " events are not in it",
+                           notes->over_limit);
+    }
+    if (notes->made_room > 0) {
+        mxp__strbuf_printf(out, "%sit is of a ring: %" PRIu64 " older records had made room",
+                           notes->over_limit > 0 ? "; " : "", notes->made_room);
+    }
+    mxp__strbuf_puts(out, notes->overflow
+                              ? "viztracer's buffer was full: what was recorded first is not in it"
+                              : "");
+}
+
+static void print_incomplete(const mxp_import *import, mxp_strbuf *out)
+{
+    const size_t before = out->length;
+    mxp__import_incomplete(import, out);
+    mxp__strbuf_puts(out, out->length > before ? "\n" : "");
+}
+
 void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out)
 {
     const mxp_import_notes *notes = &import->notes;
+    print_incomplete(import, out);
     print_phases(notes, out);
     print_count(out, notes->bound, "span has a flow in its own fields (bind_id), which is left out",
                 "spans have a flow in their own fields (bind_id), which is left out");

@@ -31,6 +31,8 @@ typedef struct mxp_import_notes {
     uint64_t bound;  // spans with a flow in their own fields
     uint64_t values;  // of counters that are no numbers
     uint64_t args_lost;
+    uint64_t over_limit, made_room;  // what the file says that it does not have: newest, oldest
+    bool overflow;  // as the one before, and nobody knows how many
     unsigned met;  // MXP__JSON_* of strings
     bool frames, samples;  // stackFrames, samples
     bool bom, twice;  // a byte order mark; traceEvents twice
@@ -128,5 +130,7 @@ int mxp__import_write(mxp_import *import, int fd, const char *path);
 
 // ---- import_notes.c ----------------------------------------------------------------------------
 void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out);
+// What the file itself says that it does not have, in words; empty: nothing.
+void mxp__import_incomplete(const mxp_import *import, mxp_strbuf *out);
 
 #endif

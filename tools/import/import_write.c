@@ -13,7 +13,7 @@ enum {
     HELD =
         MXP__WRITER_HOLDS + 1,  // ranges that the writer may still read, and the one being filled
     CHUNK_WORDS = (MXP_CHUNK_BYTES - sizeof(mxp_chunk_header)) / sizeof(uint64_t),
-    INFO_PAIRS = 2,
+    INFO_PAIRS = 3,
     LOSSES = MXP__IMPORT_REASONS + 3
 };
 
@@ -34,7 +34,7 @@ typedef struct written {
     mxp_thread_entry *threads;
     mxp_info_pair info[INFO_PAIRS];
     mxp_loss_entry losses[LOSSES];
-    mxp_strbuf name;
+    mxp_strbuf name, incomplete;
     size_t taken;  // ranges
     uint64_t *chunks[HELD];  // used in turn, each of CHUNK_WORDS once it is
 } written;
@@ -167,6 +167,12 @@ static void set_info(written *self)
         self->info[self->source.info_count++] =
             (mxp_info_pair){"process_name", mxp__strbuf_text(&self->name)};
     }
+    mxp__strbuf_clear(&self->incomplete);
+    mxp__import_incomplete(self->import, &self->incomplete);
+    if (self->incomplete.length > 0) {
+        self->info[self->source.info_count++] =
+            (mxp_info_pair){"incomplete", mxp__strbuf_text(&self->incomplete)};
+    }
     self->source.info = self->info;
 }
 
@@ -262,6 +268,7 @@ int mxp__import_write(mxp_import *import, int fd, const char *path)
         mxp__free(self->chunks[i], CHUNK_WORDS * sizeof *self->chunks[i]);
     }
     mxp__strbuf_fini(&self->name);
+    mxp__strbuf_fini(&self->incomplete);
     mxp__free(self, sizeof *self);
     mxp__strbuf_fini(&writer.body);
     mxp__free(writer.sequences, writer.sequence_capacity * sizeof *writer.sequences);

@@ -108,6 +108,8 @@ int mxp__report_put_path(mxp_time_report *report, mxp_strbuf *out);
 void mxp__report_put_summary(mxp_time_report *report, mxp_strbuf *out);
 // What is missing, lost or doubtful, and what recording cost.
 void mxp__report_put_quality(const mxp_time_report *report, mxp_strbuf *out);
+// What a process's trace says that it does not have, of the first that does. Null: nothing.
+const char *mxp__report_incomplete(const mxp_time_report *report);
 
 // ---- for programs (report_json.c, report_csv.c) ------------------------------------------------
 int mxp__report_json(mxp_time_report *report, mxp_strbuf *out);

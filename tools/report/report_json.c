@@ -248,6 +248,9 @@ static void put_quality(const mxp_time_report *report, mxp_json *json)
     if (report->no_path[0] != '\0') {
         mxp__json_text(json, "no_path", report->no_path);
     }
+    if (mxp__report_incomplete(report) != NULL) {
+        mxp__json_text(json, "incomplete", mxp__report_incomplete(report));
+    }
     mxp__json_end(json);
 }
 

@@ -15,6 +15,15 @@ static void begin(mxp_strbuf *out, const char *about)
     mxp__strbuf_printf(out, "%-11s", about);
 }
 
+const char *mxp__report_incomplete(const mxp_time_report *report)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < report->process_count && found == NULL; i++) {
+        found = mxp__incomplete(report->processes[i].source);
+    }
+    return found;
+}
+
 static void put_recorded(const mxp_time_report *report, mxp_strbuf *out)
 {
     const mxp_summary *summary = &report->summary;
@@ -23,7 +32,7 @@ static void put_recorded(const mxp_time_report *report, mxp_strbuf *out)
     mxp__strbuf_puts(out, summary->records == 1 ? " record in " : " records in ");
     mxp__put_duration(report->screen, (double)(summary->last_ns - summary->first_ns), out);
     if (summary->lost == 0) {
-        mxp__strbuf_puts(out, "; nothing lost\n");
+        mxp__strbuf_puts(out, mxp__report_incomplete(report) != NULL ? "\n" : "; nothing lost\n");
     } else {
         mxp__strbuf_puts(out, "; lost ");
         mxp__put_grouped(summary->lost, out);
@@ -110,6 +119,10 @@ static void put_source(const mxp_time_report *report, const mxp_source *source, 
                            "of process %s; its threads may cover different times ('mxprof info' "
                            "tells which)\n",
                            about);
+    }
+    if (mxp__incomplete(source) != NULL) {
+        begin(out, "incomplete");
+        mxp__strbuf_printf(out, "%s\n", mxp__incomplete(source));
     }
     const char *const lefts[] = {mxp__overwritten(source), mxp__left_out(source)};
     for (int i = 0; i < 2; i++) {

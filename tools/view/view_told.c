@@ -169,6 +169,8 @@ static const char *put_word(const mxp_view *view, mxp_strbuf *out)
     } else if (became != NULL) {
         mxp__strbuf_printf(out, "%s %s: what it recorded up to then is here",
                            view->process_count == 1 ? "The process" : "A process", became);
+    } else if (mxp__report_incomplete(&view->report) != NULL) {
+        mxp__strbuf_puts(out, "The trace says that it does not have all");
     } else {
         mxp__strbuf_puts(out, "Complete: nothing was lost");
         return "good";
