@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps as the table by step has them: one lasts until the next begins, the last one until the last
-// record. If several threads have marked steps, nobody knows their ends, which then are null.
+// Steps as the table by step has them: one lasts until the next begins, the last one until its end
+// was marked, else until the last record. If several threads have marked steps, nobody knows their
+// ends, which then are null.
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -16,8 +17,9 @@ struct mxp_sqlite_steps {
     mxp_sqlite_process *process;
     step_mark *marks;
     size_t count, capacity;
+    step_mark last_end;  // the latest end that was marked
     uint32_t thread;  // of the first mark
-    bool is_mixed;
+    bool is_mixed, has_end;
 };
 
 int mxp__sqlite_steps_create(mxp_sqlite_process *process, mxp_sqlite_steps **steps)
@@ -38,10 +40,21 @@ void mxp__sqlite_steps_destroy(mxp_sqlite_steps *steps)
     }
 }
 
+static void note_end(mxp_sqlite_steps *steps, const mxp_event *event)
+{
+    if (!steps->has_end || event->begin_ns >= steps->last_end.begin_ns) {
+        steps->last_end = (step_mark){event->begin_ns, event->value.u64};
+        steps->has_end = true;
+    }
+}
+
 // A mark of a step that goes on stands in every chunk, so the same one comes often.
 int mxp__sqlite_steps_add(mxp_sqlite_steps *steps, const mxp_event *event)
 {
     bool is_standing = event->phase == MXP_META_STEP_STANDING;
+    if (event->phase == MXP_META_STEP_END) {
+        note_end(steps, event);
+    }
     if (event->phase != MXP_META_STEP && !is_standing) {
         return MXP_OK;
     }
@@ -75,6 +88,13 @@ static int compare_marks(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
+static int64_t end_of_last(const mxp_sqlite_steps *steps, const step_mark *last)
+{
+    bool is_marked = steps->has_end && steps->last_end.number == last->number &&
+                     steps->last_end.begin_ns >= last->begin_ns;
+    return is_marked ? steps->last_end.begin_ns : steps->process->until_ns;
+}
+
 int mxp__sqlite_steps_finish(mxp_sqlite_steps *steps)
 {
     mxp_database *database = steps->process->database;
@@ -93,7 +113,7 @@ int mxp__sqlite_steps_finish(mxp_sqlite_steps *steps)
             next++;
         }
         int64_t end_ns =
-            next < steps->count ? steps->marks[next].begin_ns : steps->process->until_ns;
+            next < steps->count ? steps->marks[next].begin_ns : end_of_last(steps, mark);
         mxp__put_i64(rows, steps->process->run);
         mxp__put_u64(rows, mark->number);
         mxp__put_i64(rows, mark->begin_ns);

@@ -2,9 +2,10 @@
 // The aggregate by step. First the begins of steps are collected and sorted. Then the duration of
 // each span is added to the sum of its (step, name). Printing makes one sample of each sum.
 //
-// Steps belong to the process: one ends where the next begins. If several threads mark steps of
-// their own, their ends are unknown, and there are no rows. An operator belongs to the step in
-// which it was pushed, whenever a worker runs it.
+// Steps belong to the process: one ends where the next begins, the last one where its end was
+// marked, else with the last record. If several threads mark steps of their own, their ends are
+// unknown, and there are no rows. An operator belongs to the step in which it was pushed, whenever a
+// worker runs it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,9 @@ struct mxp_step_state {
     size_t mark_count, mark_capacity;
     uint32_t thread;  // of the first mark
     bool is_mixed;  // other threads have marked some
-    int64_t end_ns;  // of all records: where the last step ends
+    int64_t end_ns;  // of all records
+    step_mark last_end;  // the latest end of a step that was marked
+    bool has_end;  // there is one
     mxp_id_map sums;  // of step_sum
     mxp_cover cover;  // by spans and operators, of any thread
     step_total *totals;  // made for printing
@@ -79,6 +82,14 @@ static int compare_marks(const void *a, const void *b)
     return (left->number > right->number) - (left->number < right->number);
 }
 
+static void note_end(mxp_step_state *state, const mxp_event *event)
+{
+    if (!state->has_end || event->begin_ns >= state->last_end.begin_ns) {
+        state->last_end = (step_mark){event->begin_ns, event->value.u64};
+        state->has_end = true;
+    }
+}
+
 // Adds the mark of a step that is in progress. Many chunks have such a record, and the record of
 // the step's begin may be gone.
 static int note_mark(void *context, const mxp_event *event)
@@ -87,6 +98,9 @@ static int note_mark(void *context, const mxp_event *event)
     mxp_step_state *state = pass->state;
     if (mxp__event_clock(event) == MXP_CLOCK_TRACE && event->end_ns > state->end_ns) {
         state->end_ns = event->end_ns;
+    }
+    if (event->kind == MXP_KIND_META && event->phase == MXP_META_STEP_END) {
+        note_end(state, event);
     }
     if (event->kind != MXP_KIND_META ||
         (event->phase != MXP_META_STEP && event->phase != MXP_META_STEP_STANDING)) {
@@ -146,13 +160,21 @@ static void sort_new_marks(mxp_step_state *state, size_t old_count)
     }
 }
 
+// Whether the program said that the last step is over by then.
+static bool is_over(const mxp_step_state *state, int64_t ns)
+{
+    const step_mark *last = &state->marks[state->mark_count - 1];
+    return state->has_end && state->last_end.number == last->number &&
+           state->last_end.begin_ns >= last->begin_ns && ns >= state->last_end.begin_ns;
+}
+
 static bool is_in_step(const mxp_step_state *state, size_t step, int64_t ns)
 {
     return step > 0 && step <= state->mark_count && state->marks[step - 1].begin_ns <= ns &&
-           (step == state->mark_count || ns < state->marks[step].begin_ns);
+           (step == state->mark_count ? !is_over(state, ns) : ns < state->marks[step].begin_ns);
 }
 
-// Index + 1 of the step in which `ns` lies; 0 before the first.
+// Index + 1 of the step in which `ns` lies; 0 before the first and behind the last.
 static size_t step_at(const mxp_step_state *state, int64_t ns, size_t hint)
 {
     if (is_in_step(state, hint, ns)) {
@@ -167,7 +189,7 @@ static size_t step_at(const mxp_step_state *state, int64_t ns, size_t hint)
             high = middle;
         }
     }
-    return low;
+    return low > 0 && low == state->mark_count && is_over(state, ns) ? 0 : low;
 }
 
 // ---- sums -------------------------------------------------------------------------------------
@@ -283,7 +305,10 @@ int mxp__aggregate_steps(mxp_aggregate *aggregate, mxp_source *source)
 // ---- printing ---------------------------------------------------------------------------------
 static int64_t end_of(const mxp_step_state *state, size_t mark)
 {
-    return mark + 1 < state->mark_count ? state->marks[mark + 1].begin_ns : state->end_ns;
+    if (mark + 1 < state->mark_count) {
+        return state->marks[mark + 1].begin_ns;
+    }
+    return is_over(state, state->end_ns) ? state->last_end.begin_ns : state->end_ns;
 }
 
 // One sample for each step that has such time.

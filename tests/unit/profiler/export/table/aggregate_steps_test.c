@@ -45,6 +45,35 @@ static void names_are_summed_per_step(void **state)
     mxp__source_close(source);
 }
 
+// What comes behind the marked end of the last step is in none, and adds nothing to it.
+static void the_last_step_ends_where_its_end_is_marked(void **state)
+{
+    (void)state;
+    mxp_source *source = fake_source_create();
+    uint32_t thread = fake_thread(source, "main"), name = fake_span_name(source, "c", "n");
+    step(source, thread, 1000, 0);
+    fake_meta(source, thread, MXP_META_STEP_END, 0, 1500, 0);  // until the next one begins, anyhow
+    step(source, thread, 2000, 1);
+    fake_span(source, thread, name, 2100, 2107);
+    fake_meta(source, thread, MXP_META_STEP_END, 0, 2600, 1);
+    fake_span(source, thread, name, 2600, 9000);
+    const mxp_row *rows;
+    size_t count;
+    mxp_aggregate *aggregate = rows_of(source, MXP_GROUP_STEP, &rows, &count);
+    const mxp_row *row = row_get(rows, count, "Steps", "step 0");
+    assert_true(row->count == 1 && row->total == 1000);
+    row = row_get(rows, count, "Steps", "step 1");
+    assert_true(row->count == 1 && row->total == 600);
+    row = row_get(rows, count, "c", "n");
+    assert_true(row->count == 1 && row->total == 7);
+    row = row_get(rows, count, "c (outside steps)", "n");
+    assert_true(row->count == 1 && row->total == 6400);
+    row = row_get(rows, count, "In no record", "in none of the above");
+    assert_true(row->count == 2 && row->total == 1000 + 593);
+    mxp__aggregate_destroy(aggregate);
+    mxp__source_close(source);
+}
+
 static void operators_belong_to_the_step_that_pushed_them(void **state)
 {
     (void)state;
@@ -203,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_summed_per_step),
+        cmocka_unit_test(the_last_step_ends_where_its_end_is_marked),
         cmocka_unit_test(operators_belong_to_the_step_that_pushed_them),
         cmocka_unit_test(time_that_no_record_covers_is_the_last_row),
         cmocka_unit_test(steps_of_several_threads_have_no_rows),
