@@ -9,7 +9,7 @@ KIND = {"span": 1, "span_long": 2, "operator": 3, "variables": 4, "counter": 5, 
 STYLE = {"none": 0, "span": 1, "async": 2, "counter": 3, "instant": 4, "flow": 5, "scope": 6}
 SECTION = {"chunk": 1, "names": 2, "threads": 3, "clock": 4, "loss": 5, "info": 6, "stats": 7,
            "end": 8, "clock_cut": 13}
-META = {"scope_push": 1, "scope_pop": 2, "step": 3, "state": 4, "thread_name": 5, "step_cpu": 6}
+META = {"scope_push": 1, "scope_pop": 2, "step": 3, "state": 4, "thread_name": 5, "step_cpu": 6, "step_end": 7}
 MAGIC = b"\x89MXP\r\n\x1a\n"
 MASK = (1 << 64) - 1
 K0, K1 = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03

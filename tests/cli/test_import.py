@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import resource
+import sqlite3
 import subprocess
 import sys
 
@@ -31,9 +32,9 @@ def mxprof(*arguments, code=0, **more):
     return result
 
 
-def rows(path, code=0):
+def rows(path, *options, code=0):
     """(section, name) -> (count, total in ns or as it is) of the table."""
-    text = mxprof("report", "--layout", "mxnet", "--csv", path, code=code).stdout.decode()
+    text = mxprof("report", "--layout", "mxnet", "--csv", *options, path, code=code).stdout.decode()
     table = {}
     for row in csv.DictReader(io.StringIO(text)):
         if row["kind"] == "duration":
@@ -231,6 +232,36 @@ def test_a_native_trace_that_became_json_has_the_same_table_and_losses(tmp_path)
         for word in ("lost", "unnamed"):
             line, = (line for line in before.splitlines() if line.startswith("  " + word))
             assert line in after.splitlines()
+
+
+def test_ends_of_steps_are_in_our_own_json(tmp_path):
+    """Without them the last step had no end, and was in no mean."""
+    path = write(tmp_path / "t.json", foreign_traces.torch(steps=3))
+    mxprof("convert", path, "-o", tmp_path / "t.mxp")
+    mxprof("convert", tmp_path / "t.mxp", "-o", tmp_path / "out.json")
+    for file in (tmp_path / "t.mxp", tmp_path / "out.json"):
+        report = mxprof("report", "--by", "step", file).stdout.decode()
+        assert report.startswith("steps 3 ") and "of which the end" not in report
+        assert report.splitlines()[-1].split()[:4] == ["5", "0.002000", "901", "\u00b5s"]
+
+
+def test_every_table_of_steps_ends_the_last_one_where_its_end_is_marked(tmp_path):
+    file = native_file.NativeFile()
+    main, name = file.thread("main"), file.name("evaluation", "app", "span")
+    for number in range(2):
+        file.meta(main, "step", 1_000_000 * number, value=number)
+    file.meta(main, "step_end", 1_600_000, value=1)
+    file.span(main, name, 1_700_000, 9_700_000)
+    path = write(tmp_path / "in.mxp", file.to_bytes())
+    mxprof("convert", path, "-o", tmp_path / "out.json")
+    mxprof("convert", path, "-o", tmp_path / "out.sqlite")
+    database = sqlite3.connect(tmp_path / "out.sqlite")
+    assert database.execute("select end_ns - begin_ns from step").fetchall() == [(1_000_000,), (600_000,)]
+    database.close()
+    for trace in (path, tmp_path / "out.json"):
+        table = rows(trace, "--by", "step")
+        assert table["Steps", "step 1"] == (1, 600_000)
+        assert table["app (outside steps)", "evaluation"] == (1, 8_000_000)
 
 
 def test_every_subcommand_that_reads_takes_it(tmp_path):

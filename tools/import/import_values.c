@@ -167,21 +167,32 @@ static bool take_loss(mxp_import *import, mxp_import_row row)
     return false;
 }
 
+// "step 7" in category "step", "step 7 ends" in "step_end": META of what; 0: it is neither.
+static uint32_t step_mark(const mxp_json_event *event, uint64_t *number)
+{
+    static const char before[] = "step ", behind[] = " ends";
+    const mxp_json_field *name = mxp__field(event, MXP__FIELD_name);
+    const bool ends = mxp__field_is(mxp__field(event, MXP__FIELD_cat), "step_end");
+    const size_t front = sizeof before - 1, back = ends ? sizeof behind - 1 : 0;
+    const bool is_mark = (ends || mxp__field_is(mxp__field(event, MXP__FIELD_cat), "step")) &&
+                         name->length > front + back && memcmp(name->text, before, front) == 0 &&
+                         memcmp(name->text + name->length - back, behind, back) == 0 &&
+                         mxp__json_whole(name->text + front, name->length - front - back, number);
+    return !is_mark ? 0 : ends ? MXP_META_STEP_END : MXP_META_STEP;
+}
+
 // Marks that mxprof's own JSON has as instants.
 static int own_mark(mxp_import *import, mxp_import_row row, int64_t ns, bool *taken)
 {
     static const char *const states[] = {"profiler stop", "profiler run", "profiler pause",
                                          "profiler resume"};
-    static const char step[] = "step ";
     const mxp_json_field *name = mxp__field(&import->event, MXP__FIELD_name);
     const mxp_json_field *category = mxp__field(&import->event, MXP__FIELD_cat);
-    size_t bytes = sizeof step - 1;
     uint64_t number;
+    const uint32_t step = step_mark(&import->event, &number);
     *taken = true;
-    if (mxp__field_is(category, "step") && name->length > bytes &&
-        memcmp(name->text, step, bytes) == 0 &&
-        mxp__json_whole(name->text + bytes, name->length - bytes, &number)) {
-        return mxp__import_put_meta(import, row, ns, MXP_META_STEP, number);
+    if (step != 0) {
+        return mxp__import_put_meta(import, row, ns, step, number);
     }
     for (uint64_t i = 0; mxp__field_is(category, "mxprof") && i < 4; i++) {
         if (mxp__field_is(name, states[i])) {

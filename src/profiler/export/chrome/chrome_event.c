@@ -307,10 +307,12 @@ static void put_meta(mxp_chrome *chrome, const mxp_event *event, mxp_strbuf *out
 {
     static const char *const states[] = {"profiler stop", "profiler run", "profiler pause",
                                          "profiler resume"};
-    if (event->phase == MXP_META_STEP) {
-        char name[32] = "step ";
-        *mxp__write_u64(name + 5, event->value.u64) = '\0';
-        put_begin_own(chrome, out, 'i', "step", name, event);
+    bool ends = event->phase == MXP_META_STEP_END;
+    if (event->phase == MXP_META_STEP || ends) {
+        char name[40] = "step ";
+        char *at = mxp__write_u64(name + 5, event->value.u64);
+        memcpy(at, ends ? " ends" : "", ends ? sizeof " ends" : 1);
+        put_begin_own(chrome, out, 'i', ends ? "step_end" : "step", name, event);
         mxp__strbuf_puts(out, ",\"s\":\"p\"}");  // "g" is on a row without a name
     } else if (event->phase == MXP_META_STATE &&
                event->value.u64 < sizeof states / sizeof states[0]) {

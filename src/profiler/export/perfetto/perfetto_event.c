@@ -249,10 +249,12 @@ static void put_meta(mxp_packets *packets, const mxp_event *event)
 {
     static const char *const states[] = {"profiler stop", "profiler run", "profiler pause",
                                          "profiler resume"};
-    if (event->phase == MXP_META_STEP) {
-        char name[8 + MXP__U64_CHARS] = "step ";
-        *mxp__write_u64(name + 5, event->value.u64) = '\0';
-        put_mark(packets, event, mxp__global_track(packets), "step", name);
+    bool ends = event->phase == MXP_META_STEP_END;
+    if (event->phase == MXP_META_STEP || ends) {
+        char name[16 + MXP__U64_CHARS] = "step ";
+        char *at = mxp__write_u64(name + 5, event->value.u64);
+        memcpy(at, ends ? " ends" : "", ends ? sizeof " ends" : 1);
+        put_mark(packets, event, mxp__global_track(packets), ends ? "step_end" : "step", name);
     } else if (event->phase == MXP_META_STATE &&
                event->value.u64 < sizeof states / sizeof states[0]) {
         put_mark(packets, event, mxp__process_track(), "mxprof", states[event->value.u64]);

@@ -351,6 +351,9 @@ static void steps_and_states_are_marked(void **state)
     fake_meta(fix.source, fix.thread, MXP_META_STEP, 0, 2000, 17);
     fake_meta(fix.source, fix.thread, MXP_META_STATE, 0, 3000, 2);
     fake_meta(fix.source, fix.thread, MXP_META_SCOPE_PUSH, fake_scope(fix.source, 0, "s"), 4000, 0);
+    fake_meta(fix.source, fix.thread, MXP_META_STEP_END, 0, 5000, UINT64_MAX);
+    expect(&fix, "{\"ph\":\"i\",\"cat\":\"step_end\",\"name\":\"step 18446744073709551615 ends\","
+                 "\"pid\":4711,\"tid\":1000,\"ts\":5.000,\"s\":\"p\"}");
     expect(&fix, "{\"ph\":\"i\",\"cat\":\"mxprof\",\"name\":\"profiler run\",\"pid\":4711,"
                  "\"tid\":1000,\"ts\":1.000,\"s\":\"p\"}");
     expect(&fix, "{\"ph\":\"i\",\"cat\":\"step\",\"name\":\"step 17\",\"pid\":4711,\"tid\":1000,"
