@@ -506,6 +506,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path, mib, processes):
     assert rows(tmp_path / "out.mxp") == expected
 
 
+def test_threads_of_large_numbers_are_called_by_them(tmp_path):
+    """What pthread_self() gives is none of the system's numbers, and all that such a trace says of a thread."""
+    path = write(tmp_path / "a.json", "[" + ",".join(
+        '{"ph":"X","name":"n","cat":"c","pid":%s,"tid":%s,"ts":1,"dur":1}' % ids
+        for ids in ((1, 140737353922304), (1, -5), (1, 17), (99999999999, 1))) + "]")
+    events = mxprof("convert", path, "-o", "-").stdout
+    names = {event["args"]["name"] for event in json.loads(events)["traceEvents"] if event["name"] in ("thread_name", "process_name")}
+    assert names == {"140737353922304", "-5", "thread 2", "thread 0", "process", "99999999999"}
+
+
 def test_more_threads_and_processes_than_there_is_room_for_are_told(tmp_path):
     path = write(tmp_path / "a.json", "[" + ",".join(
         f'{{"ph":"X","name":"n","cat":"c","ts":{i},"dur":1,"pid":{1 + i % 5000},"tid":{i}}}' for i in range(70_000)) + "]")

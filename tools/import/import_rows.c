@@ -71,19 +71,6 @@ static uint64_t thread_key(const mxp_import_rows *rows, const mxp_json_field *pi
 }
 
 // ---- making ------------------------------------------------------------------------------------
-// What the file calls a row, as a name: "" for numbers.
-static int text_of(mxp_import_names *names, const mxp_json_field *field, uint32_t *id)
-{
-    uint64_t number;
-    *id = 0;
-    if (field->length == 0 || field->type != MXP__JSON_STRING ||
-        mxp__json_whole(field->text, field->length, &number)) {
-        return MXP_OK;
-    }
-    return mxp__import_name(names, field->text, field->length, 0, MXP_STYLE_NONE, MXP_UNIT_NONE,
-                            id);
-}
-
 static bool small_number(const mxp_json_field *field, uint32_t *number)
 {
     uint64_t value;
@@ -92,6 +79,17 @@ static bool small_number(const mxp_json_field *field, uint32_t *number)
     }
     *number = (uint32_t)value;
     return true;
+}
+
+// What the file calls a row, as a name: "" for what may be a number of the system.
+static int text_of(mxp_import_names *names, const mxp_json_field *field, uint32_t *id)
+{
+    uint32_t number;
+    *id = 0;
+    return field->length == 0 || small_number(field, &number)
+               ? MXP_OK
+               : mxp__import_name(names, field->text, field->length, 0, MXP_STYLE_NONE,
+                                  MXP_UNIT_NONE, id);
 }
 
 static int adopt(const mxp_import_rows *rows, mxp_import_process *process,

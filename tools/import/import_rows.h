@@ -21,7 +21,7 @@ typedef struct mxp_import_thread {
     uint64_t key;  // of what the file calls it
     uint64_t records;
     int64_t first_ns, last_ns;  // of its records
-    uint32_t text;  // name id of what the file calls it, 0: a number
+    uint32_t text;  // name id of what the file calls it, 0: its number
     size_t open;  // 1 + the innermost span that is open (import_open.h); 0: none
 } mxp_import_thread;
 

@@ -263,7 +263,8 @@ const char *mxp__process_name(const mxp_source *source, size_t *length)
     const char *own = mxp__source_info(source, "process_name");
     const char *command = mxp__source_info(source, "command");
     if (own != NULL || command == NULL || command[0] == '\0') {
-        const char *name = own != NULL ? own : "mxprof";
+        const bool is_others = mxp__source_info(source, "imported") != NULL;
+        const char *name = own != NULL ? own : is_others ? "process" : "mxprof";
         *length = strlen(name);
         return name;
     }
