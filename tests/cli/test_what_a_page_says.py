@@ -33,6 +33,19 @@ def test_time_without_operators_is_no_title_where_a_part_takes_more(tmp_path):
     assert head["title"].startswith("net:one takes 300 ")
 
 
+def test_operators_are_the_title_where_more_is_in_no_scope_than_in_any(tmp_path):
+    file = native_file.NativeFile()
+    main, compute = file.thread("main", end=20 * MS), file.thread("compute")
+    scope = file.name("net", 0, "scope")
+    for step in range(3):
+        file.meta(main, "step", 10 * step * MS, value=step)
+        for number, (name, of, begin, end) in enumerate((("dot", scope, 0, 2), ("sum", 0, 2, 5), ("exp", 0, 5, 7))):
+            file.operator(compute, file.name(name, "operator", "span"), (10 * step + begin) * MS, (10 * step + end) * MS, 3 * step + number + 1, push=10 * step * MS, pusher=main, scope=of)
+    head = page_of(write(tmp_path, file)).head
+    assert head["title"] == "sum takes 3.00 ms of 10.0 ms of a step"
+    assert max(head["report"]["layers"], key=lambda layer: layer["sum_ns"])["scope"] == ""
+
+
 def test_what_runs_on_many_threads_takes_more_than_the_run(tmp_path):
     file = native_file.NativeFile()
     name = file.name("task", "app", "span")

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { changeWords, headline, layerShares, namedShares, noiseWords, phaseShares, shortScopes, sideBySide, slowestOf, whyStep } from '../../tools/page/cards.js';
+import { changeWords, headline, isOfLayers, layerShares, namedShares, noiseWords, phaseShares, shortScopes, sideBySide, slowestOf, whyStep } from '../../tools/page/cards.js';
 import { SvgBrush } from '../../tools/page/svg.js';
 import { gainWords, sightOf } from '../../tools/page/explain_panel.js';
 import { isDropped } from '../../tools/page/dropped.js';
@@ -291,6 +291,8 @@ for (const [theme, selector, least] of [['light', ':root {', 24], ['dark', ':roo
 test('without scopes the first card has operators, without operators calls by their own time', () => {
   const { profile } = profileOf('small'), { head } = profile, { report } = head;
   assert.deepEqual(layerShares({ ...head, report: { ...report, layers: [{ ...report.layers[0], scope: '' }] } }), [], 'one row of what has no scope is no layer');
+  const unscoped = more => isOfLayers({ ...head, report: { ...report, layers: [...report.layers, { ...report.layers[0], scope: '', sum_ns: report.layers[0].sum_ns + more }] } });
+  assert.deepEqual([isOfLayers(head), unscoped(-1), unscoped(1)], [true, true, false], 'where more is in no scope than in any layer');
   assert.deepEqual(namedShares(head).map(row => [row.name, row.share]), [['_backward_Convolution', 0.24], ['Convolution', 0.12]]);
   assert.deepEqual(namedShares({ ...head, report: { ...report, operators: [] } }).map(row => [row.name, row.each, row.parts]), [['MXImperativeInvoke', 1e6, [['call', 1e6]]]]);
 });

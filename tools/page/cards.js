@@ -36,6 +36,12 @@ export function layersOf({ layers }) {
   return (layers ?? []).some((/** @type {any} */ layer) => layer.scope) ? layers : [];
 }
 
+/** Do layers tell what takes most? Not where more time is in no scope than in any. @param {Head} head */
+export function isOfLayers({ report }) {
+  const most = layersOf(report).reduce((/** @type {any} */ a, /** @type {any} */ b) => (b.sum_ns > (a?.sum_ns ?? -1) ? b : a), null);
+  return Boolean(most?.scope);
+}
+
 /** Layers of the verdict's window with their share of it.
  * @param {Head} head @returns {LayerShare[]} */
 export function layerShares({ report }) {
@@ -46,7 +52,7 @@ export function layerShares({ report }) {
     .sort((a, b) => b.each - a.each);
 }
 
-/** Where no scopes were recorded: operators, and where there are none, calls by their own time. @param {Head} head @returns {LayerShare[]} */
+/** Where most has no scope: operators, and where there are none, calls by their own time. @param {Head} head @returns {LayerShare[]} */
 export function namedShares({ report, kinds }) {
   const steps = Math.max(1, report.chosen_steps || 1), wall = Math.max(1, report.wall_ns || 1), hasOperators = (report.operators ?? []).length > 0;
   const frames = new Set(kinds.filter(({ form }) => form === FORM.asynchronous || form === FORM.step).map(kind => kind.name)); // they are no work
@@ -125,7 +131,7 @@ export function headline(layers, parts) {
 
 /** @param {CardsOptions} options */
 function whatCard({ head }) {
-  const { steps } = head, scopes = layerShares(head), all = scopes.length ? scopes : namedShares(head), layers = all.slice(0, ROWS), chosen = chosenOf(steps);
+  const { steps } = head, isLayers = isOfLayers(head), all = isLayers ? layerShares(head) : namedShares(head), layers = all.slice(0, ROWS), chosen = chosenOf(steps);
   const whole = Math.max(1, head.report.wall_ns || 1), { parts, work, wall } = phaseShares(chosen), busy = work || (steps.length ? wall : whole) * sumOf(all, layer => layer.share), shown = parts.filter(([, share]) => share >= 0.005);
   const hasWork = steps.length > 0 && work > 0;
   return card(steps.length ? 'What takes the step' : 'What takes the run', h('p', { class: 'big' }, headline(layers, hasWork ? parts : [])),
@@ -133,7 +139,7 @@ function whatCard({ head }) {
       title: `${part} ${percent(share)}`, style: { 'flex-grow': String(share), background: fillToken(part) } }))),
     hasWork && h('p', { class: 'legend' }, shown.map(([part, share]) => h('span', { class: 'item' }, h('i', { class: 'key', style: { background: fillToken(part) } }), `${part} ${(100 * share).toFixed(0)} %`))),
     bars(layers.map((layer, i) => ({ name: layer.name, parts: layer.parts, figures: [percent(layer.share), time(layer.each, 3)], isMinor: i > 1 }))),
-    h('p', { class: 'fine' }, scopes.length || !layers.length ? '' : head.report.operators?.length ? 'No scopes were recorded: these are operators. ' : 'No operators were recorded: these are calls, by their own time. ',
+    h('p', { class: 'fine' }, isLayers || !layers.length ? '' : head.report.operators?.length ? `${layersOf(head.report).length ? 'Most has no scope' : 'No scopes were recorded'}: these are operators. ` : 'No operators were recorded: these are calls, by their own time. ',
       h('span', { class: 'minor' }, steps.length ? windowWords(head, chosen) : `Shares are of the whole run${head.report.processes?.length > 1 ? ` of each of ${count(head.report.processes.length)} processes` : ''}. `), sideBySide(busy / Math.max(1, steps.length ? wall : whole))));
 }
 
@@ -151,8 +157,8 @@ export function sideBySide(atATime) {
 /** What to try first: what holds up a job as a whole, else the first cause that is told, else the largest single gain, else the largest there is.
  * @param {Head} head @param {(tab: string) => void} choose */
 function tryFirst(head, choose) {
-  const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), scopes = layerShares(head), [largest] = scopes.length ? scopes : namedShares(head);
-  const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : scopes.length ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
+  const told = head.told[0], cause = told && causeOf(head, told), best = bestPrediction(head), isLayers = isOfLayers(head), [largest] = isLayers ? layerShares(head) : namedShares(head);
+  const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : isLayers ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
   const nothing = !largest ? 'record operators and calls: profiler.set_config(profile_all=True)' : head.explainRefused ? name(head.explainRefused) : isOfOneStep(head) ? ONE_STEP : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
   const words = ofWorkers || (told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
     : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);

@@ -118,11 +118,21 @@ static const mxp_time_row *first_row(mxp_time_report *report, bool operators)
     return row;
 }
 
+// The layer that takes most; null: there is none, or more is in no scope.
+static const mxp_layer *largest_layer(const mxp_layers *layers)
+{
+    const mxp_layer *most = NULL;
+    for (size_t i = 0; i < layers->count; i++) {
+        const mxp_layer *layer = &layers->all[i];
+        most = most == NULL || layer->sum_ns > most->sum_ns ? layer : most;
+    }
+    return most != NULL && most->scope != 0 && most->sum_ns > 0 ? most : NULL;
+}
+
 static named_part largest_of(mxp_time_report *report, const mxp_layers *layers)
 {
-    named_part part = {0};
-    if (layers->count > 0 && layers->all[0].scope != 0 && layers->all[0].sum_ns > 0) {
-        part.layer = &layers->all[0];
+    named_part part = {.layer = largest_layer(layers)};
+    if (part.layer != NULL) {
         part.ns = part.layer->sum_ns;
         part.name = mxp__scope_tree_path(&report->rows.scopes, part.layer->scope, &part.length);
         return part;
