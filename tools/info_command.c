@@ -47,14 +47,10 @@ static double seconds_at(const mxp_source *source, uint64_t ticks)
     return (double)mxp__timebase_ns(source->timebase, ticks) / 1e9;
 }
 
-// Times before 2001 are of traces that do not tell when they were.
-static const uint64_t known_from_ns = UINT64_C(1000000000000000000);
-
 static void print_written(const mxp_source *source, mxp_strbuf *out)
 {
     mxp__strbuf_puts(out, "written  ");
-    if (source->timebase->point_count > 0 &&
-        source->timebase->points[0].realtime_ns >= known_from_ns) {
+    if (mxp__timebase_is_dated(source->timebase)) {
         time_t when = (time_t)(source->timebase->points[0].realtime_ns / 1000000000u);
         struct tm fields;
         char text[32];

@@ -164,7 +164,8 @@ void mxp__info_json_process(mxp_json *json, const mxp_source *source, const mxp_
     mxp__json_u64(json, "process", source->pid);
     mxp__json_text(json, "state", states[source->state]);
     if (timebase->point_count > 0) {
-        mxp__json_u64(json, "written_real_ns", timebase->points[0].realtime_ns);
+        mxp__json_u64(json, "written_real_ns",
+                      mxp__timebase_is_dated(timebase) ? timebase->points[0].realtime_ns : 0);
     }
     mxp__json_i64(json, "first_ns", summary->first_ns);
     mxp__json_i64(json, "last_ns", summary->last_ns);

@@ -314,11 +314,27 @@ static int take_sources(found_sources *found, int error)
     return error == MXP_OK ? take_job(input) : error;
 }
 
+// Whose times are laid beside others' though nobody knows how they lie to one another.
+static void note_undated(const found_sources *found)
+{
+    const mxp_source *source = found->input->source;
+    if (found->count > 1 && source->undated > 0) {
+        fprintf(stderr,
+                "mxprof %s: note: when %zu of %zu processes were recorded is not told: their times "
+                "are taken as of one clock%s\n",
+                found->command->name, source->undated, source->process_count,
+                source->undated < source->process_count ? ", and begin where the others' do" : "");
+    }
+}
+
 static int end_open(found_sources *found, int so_far)
 {
     const mxp_command *command = found->command;
     mxp_input *input = found->input;
     int error = take_sources(found, so_far);
+    if (error == MXP_OK) {
+        note_undated(found);
+    }
     if (error == MXP_OK && is_anonymous) {
         error = mxp__input_anonymize(input);
     }

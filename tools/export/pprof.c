@@ -36,7 +36,8 @@ static void put_head(mxp_stack_export *at)
     const mxp_timebase *timebase = at->first_source->timebase;
     if (timebase->point_count > 0) {
         const mxp_clock_point *last = &timebase->points[timebase->point_count - 1];
-        mxp__wire_u64(at->out, 9, timebase->points[0].realtime_ns);  // time_nanos
+        bool is_dated = mxp__timebase_is_dated(timebase);
+        mxp__wire_u64(at->out, 9, is_dated ? timebase->points[0].realtime_ns : 0);  // time_nanos
         mxp__wire_u64(at->out, 10, (uint64_t)mxp__timebase_ns(timebase, last->ticks));  // duration
     }
 }

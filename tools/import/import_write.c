@@ -108,10 +108,10 @@ static void set_clock(written *self)
     bool is_empty = import->first_ns == INT64_MAX;
     int64_t zero = import->kind == MXP__IMPORT_OWN || is_empty ? 0 : import->first_ns;
     int64_t begin = begin_of(import, self->process, zero);
-    // Microseconds since 1970 are from 2001 on.
-    bool is_epoch = import->base_ns == 0 && zero > INT64_C(1000000000000000000);
-    bool is_known = import->base_ns != 0 || is_epoch;
-    uint64_t real_ns = (is_known ? import->base_ns + (uint64_t)zero : 0) + (uint64_t)(begin - zero);
+    // Without a base they may be of any clock: what is before 2001 is no date.
+    bool is_counted = import->base_ns != 0 || zero > 0;
+    uint64_t first_ns = is_counted ? import->base_ns + (uint64_t)zero : 0;
+    uint64_t real_ns = first_ns + (uint64_t)(begin - zero);
     self->point = (mxp_clock_point){.ticks = mxp__import_ticks(begin),
                                     .monotonic_ns = real_ns,
                                     .raw_ns = real_ns,

@@ -14,6 +14,7 @@
 #define MXP_CLOCK_TIMEBASE_H
 
 #include <mxprof/format.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,14 @@ static inline int64_t mxp__segment_ns(const mxp_clock_segment *segment, uint64_t
     }
     mxp_uint128 before = (mxp_uint128)(segment->ticks0 - ticks) * segment->mult;
     return (int64_t)(ns0 - (uint64_t)((before + UINT32_MAX) >> 32));
+}
+
+// Whether it is known when that was: traces of other profilers may not tell, and their times are of
+// any clock. Times before 2001 are such.
+static inline bool mxp__timebase_is_dated(const mxp_timebase *timebase)
+{
+    return timebase->point_count > 0 &&
+           timebase->points[0].realtime_ns >= UINT64_C(1000000000000000000);
 }
 
 // 0 while there is no point.

@@ -229,7 +229,7 @@ uint32_t mxp__lane_place(const mxp_name_view *lane)
 
 uint32_t mxp__chrome_pid(const mxp_source *source)
 {
-    return source->pid == 0 ? 1 : source->pid;
+    return source->row_pid != 0 ? source->row_pid : source->pid == 0 ? 1 : source->pid;
 }
 
 // ---- items ------------------------------------------------------------------------------------
@@ -277,6 +277,16 @@ const char *mxp__process_name(const mxp_source *source, size_t *length)
     return command + start;
 }
 
+void mxp__process_title(const mxp_source *source, mxp_strbuf *out)
+{
+    size_t length;
+    const char *name = mxp__process_name(source, &length);
+    mxp__strbuf_append(out, name, length);
+    if (source->row_pid != 0) {
+        mxp__strbuf_printf(out, " (pid %" PRIu32 ")", source->pid);
+    }
+}
+
 static void put_thread(const thread_row *row, size_t index, const mxp_source *source,
                        mxp_strbuf *out)
 {
@@ -293,10 +303,12 @@ void mxp__chrome_tracks_head(const mxp_chrome_tracks *tracks, const mxp_source *
                              mxp_strbuf *out)
 {
     if (!tracks->has_process) {
-        size_t length;
-        const char *name = mxp__process_name(source, &length);
+        mxp_strbuf title = {0};
         uint32_t pid = mxp__chrome_pid(source);
-        put_metadata(out, "process_name", pid, pid, name, length);
+        mxp__process_title(source, &title);
+        put_metadata(out, "process_name", pid, pid, mxp__strbuf_text(&title), title.length);
+        out->failed = out->failed || title.failed;
+        mxp__strbuf_fini(&title);
     }
     for (size_t i = 0; i < tracks->thread_count; i++) {
         const thread_row *row = &tracks->threads[i];

@@ -47,7 +47,7 @@ mxp_arrows *mxp__chrome_tracks_arrows(mxp_chrome_tracks *tracks);
 // All that the last head and tail wrote is in the file.
 void mxp__chrome_tracks_commit(mxp_chrome_tracks *tracks, const mxp_source *source);
 
-// "pid" of the source: never 0, which viewers treat as missing.
+// "pid" of the source: never 0, which viewers treat as missing, and no other process's.
 uint32_t mxp__chrome_pid(const mxp_source *source);
 
 // The place of a lane among those of its process, 1 to 255; 0: it has none and comes behind them.
@@ -56,5 +56,7 @@ uint32_t mxp__lane_place(const mxp_name_view *lane);
 // The name that the process has given itself, or the program's file name; not terminated after
 // *length.
 const char *mxp__process_name(const mxp_source *source, size_t *length);
+// That name for a row of its own: with the process's number, if the row has another.
+void mxp__process_title(const mxp_source *source, mxp_strbuf *out);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/id_map.h"
 #include "profiler/trace/event.h"
 #include "profiler/trace/same_records.h"
 
@@ -37,18 +38,20 @@ static int64_t start_of_machine(const mxp_clock_point *point)
     return (int64_t)(point->realtime_ns - point->boottime_ns);
 }
 
-// What must be added to a trace time of `own` to make it a trace time of `lead`.
-static int64_t shift_between(const mxp_timebase *lead, const mxp_timebase *own)
+// What must be added to a trace time of `own` to make it a trace time of `lead`. `beside`: of whose
+// clock it is, whose first point was at the lead's; as a rule the lead itself.
+static int64_t shift_between(const mxp_timebase *lead, const mxp_timebase *beside,
+                             const mxp_timebase *own)
 {
-    if (lead->point_count == 0 || own->point_count == 0) {
+    if (lead->point_count == 0 || beside->point_count == 0 || own->point_count == 0) {
         return 0;
     }
-    const mxp_clock_point *from = &lead->points[0], *to = &own->points[0];
+    const mxp_clock_point *from = &beside->points[0], *to = &own->points[0];
     uint64_t apart = (uint64_t)start_of_machine(to) - (uint64_t)start_of_machine(from);
     bool same_machine =
         apart + (uint64_t)same_start_ns <= 2 * (uint64_t)same_start_ns;  // within +-
     uint64_t shift = same_machine ? to->raw_ns - from->raw_ns : to->realtime_ns - from->realtime_ns;
-    shift += (uint64_t)mxp__timebase_ns(lead, from->ticks);
+    shift += (uint64_t)mxp__timebase_ns(lead, lead->points[0].ticks);
     shift -= (uint64_t)mxp__timebase_ns(own, to->ticks);
     return (int64_t)shift;
 }
@@ -95,7 +98,8 @@ static int get_range_thread(mxp_source *source, size_t number, uint32_t *thread)
 }
 
 // Leaves `close` unset: it depends on the owner. `lead` null: its time stays.
-static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
+static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead,
+                 const mxp_timebase *beside)
 {
     process->inner = inner;
     process->source = *inner;
@@ -108,7 +112,8 @@ static int align(aligned *process, mxp_source *inner, const mxp_timebase *lead)
     process->source.processes = NULL;
     int error = mxp__timebase_copy(&process->timebase, inner->timebase);
     if (error == MXP_OK) {
-        move_clock(&process->timebase, lead != NULL ? shift_between(lead, inner->timebase) : 0);
+        move_clock(&process->timebase,
+                   lead != NULL ? shift_between(lead, beside, inner->timebase) : 0);
         process->source.timebase = &process->timebase;
     }
     return error;
@@ -130,7 +135,7 @@ int mxp__aligned_open(mxp_source *inner, const mxp_timebase *lead, mxp_source **
         mxp__source_close(inner);
         return mxp__fail_memory(memory_for);
     }
-    int error = align(process, inner, lead);
+    int error = align(process, inner, lead, lead);
     if (error != MXP_OK) {
         close_aligned(&process->source);
         return error;
@@ -162,6 +167,11 @@ static uint64_t begin_of(const mxp_source *source)
     return timebase->point_count > 0 ? timebase->points[0].realtime_ns : UINT64_MAX;
 }
 
+static bool is_dated(const mxp_source *source)
+{
+    return mxp__timebase_is_dated(source->timebase);
+}
+
 static uint64_t first_thread_of(const mxp_source *source)
 {
     return source->thread_count > 0 ? source->threads[0].start_ticks : UINT64_MAX;
@@ -171,6 +181,9 @@ static uint64_t first_thread_of(const mxp_source *source)
 static int compare(const void *a, const void *b)
 {
     const mxp_source *x = *(mxp_source *const *)a, *y = *(mxp_source *const *)b;
+    if (is_dated(x) != is_dated(y)) {
+        return is_dated(x) ? -1 : 1;
+    }
     if (begin_of(x) != begin_of(y)) {
         return begin_of(x) < begin_of(y) ? -1 : 1;
     }
@@ -215,6 +228,54 @@ static void drop_repeated(merged *self)
     }
 }
 
+// ---- rows --------------------------------------------------------------------------------------
+typedef struct taken_pid {
+    uint64_t key;  // pid + 1
+} taken_pid;
+
+// Viewers know a process by its number, and those of two containers may have the same: a later one
+// gets a number that Linux gives to none.
+static int number_rows(merged *self)
+{
+    mxp_id_map taken = {.entry_bytes = sizeof(taken_pid)};
+    uint32_t free_pid = UINT32_C(1) << 22;
+    int error = MXP_OK;
+    for (size_t i = 0; i < self->kept && error == MXP_OK; i++) {
+        mxp_source *process = &self->processes[i].source;
+        uint32_t pid = process->pid == 0 ? 1 : process->pid;
+        process->row_pid = 0;
+        if (mxp__id_map_find(&taken, (uint64_t)pid + 1) != NULL) {
+            while (mxp__id_map_find(&taken, (uint64_t)free_pid + 1) != NULL) {
+                free_pid++;
+            }
+            process->row_pid = pid = free_pid;
+        }
+        error = mxp__id_map_add(&taken, (uint64_t)pid + 1) != NULL ? MXP_OK
+                                                                    : mxp__fail_memory(memory_for);
+    }
+    mxp__id_map_fini(&taken);
+    return error;
+}
+
+// ---- all ---------------------------------------------------------------------------------------
+static int align_each(merged *self, bool is_together)
+{
+    const mxp_timebase *lead = is_together ? NULL : self->found[0]->timebase, *beside = lead;
+    for (size_t i = 0; i < self->kept; i++) {
+        mxp_source *process = self->found[i];
+        if (!is_together && !is_dated(process) && mxp__timebase_is_dated(beside)) {
+            beside = process->timebase;
+        }
+        int error = align(&self->processes[i], process, lead, beside);
+        if (error != MXP_OK) {
+            return error;
+        }
+        self->first.source.undated += process->timebase->point_count > 0 && !is_dated(process);
+        self->found[i] = &self->processes[i].source;
+    }
+    return MXP_OK;
+}
+
 static int align_all(merged *self, bool is_together)
 {
     self->kept = self->count;
@@ -222,16 +283,15 @@ static int align_all(merged *self, bool is_together)
         qsort(self->found, self->count, sizeof *self->found, compare);
         drop_repeated(self);
     }
-    const mxp_timebase *lead = is_together ? NULL : self->found[0]->timebase;
-    for (size_t i = 0; i < self->kept; i++) {
-        int error = align(&self->processes[i], self->found[i], lead);
-        if (error != MXP_OK) {
-            return error;
-        }
-        self->found[i] = &self->processes[i].source;
+    int error = align_each(self, is_together);
+    error = error == MXP_OK ? number_rows(self) : error;
+    if (error != MXP_OK) {
+        return error;
     }
+    const size_t undated = self->first.source.undated;
     self->first.source = self->processes[0].source;
     self->first.inner = self->processes[0].inner;
+    self->first.source.undated = undated;
     self->first.source.process_count = self->kept;
     self->first.source.repeated = self->count - self->kept;
     for (size_t i = 0; i < self->given_count; i++) {

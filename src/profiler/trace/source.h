@@ -95,6 +95,10 @@ struct mxp_source {
     size_t process_count;
     mxp_source *const *processes;
     size_t repeated;  // processes that were there twice, with the same records: used once
+    size_t undated;  // processes that do not tell when they were recorded
+    // Another process before this one has its number, as those of two containers may: the number
+    // under which its rows stand instead. 0: its own.
+    uint32_t row_pid;
 
     // An id beyond name_count gives "<bad name>".
     mxp_name_view (*name)(const mxp_source *source, uint32_t id);

@@ -23,11 +23,11 @@ static int write_meta(mxp_database *database, const char *key, const char *text,
     return mxp__row_end(database, MXP__TABLE_meta, rows);
 }
 
-// When trace time 0 was, in ns since 1970.
+// When trace time 0 was, in ns since 1970; 0: nobody knows.
 static int64_t zero_of(const mxp_source *source)
 {
     const mxp_timebase *timebase = source->timebase;
-    return timebase->point_count > 0 ? (int64_t)timebase->points[0].realtime_ns : 0;
+    return mxp__timebase_is_dated(timebase) ? (int64_t)timebase->points[0].realtime_ns : 0;
 }
 
 static int write_process(mxp_sqlite_process *process)

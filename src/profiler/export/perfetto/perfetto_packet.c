@@ -198,7 +198,7 @@ static int64_t zero_of(const mxp_timebase *timebase)
 static void choose_numbers(mxp_packets *packets)
 {
     const mxp_timebase *timebase = packets->source->timebase;
-    uint64_t process[2] = {packets->source->pid, 0};
+    uint64_t process[2] = {mxp__chrome_pid(packets->source), 0};
     process[1] = timebase->point_count > 0 ? timebase->points[0].realtime_ns : 0;
     uint64_t hash = mxp__checksum(process, sizeof process);
     packets->base = (hash & ((UINT64_C(1) << BASE_BITS) - 1)) << TRACK_BITS;
@@ -256,7 +256,7 @@ static void put_attribute(mxp_packets *packets, const char *key, const char *val
 {
     mxp_strbuf name = {0};
     if (!packets->is_first) {
-        mxp__strbuf_printf(&name, "%" PRIu32 ".", packets->source->pid);
+        mxp__strbuf_printf(&name, "%" PRIu32 ".", mxp__chrome_pid(packets->source));
     }
     mxp__strbuf_puts(&name, key);
     size_t attribute = mxp__wire_begin(packets->out, 1);

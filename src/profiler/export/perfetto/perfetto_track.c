@@ -99,13 +99,15 @@ static bool has_places(mxp_source *source)
 
 static void put_process(mxp_packets *packets)
 {
-    size_t length;
-    const char *name = mxp__process_name(packets->source, &length);
+    mxp_strbuf title = {0};
+    mxp__process_title(packets->source, &title);
     descriptor made = begin_descriptor(packets, PROCESS_TRACK, 0);
     size_t process = mxp__wire_begin(packets->out, 3);
     mxp__wire_u64(packets->out, 1, mxp__chrome_pid(packets->source));
-    mxp__wire_text(packets->out, 6, name, length);
+    mxp__wire_text(packets->out, 6, mxp__strbuf_text(&title), title.length);
     mxp__wire_end(packets->out, process);
+    packets->out->failed = packets->out->failed || title.failed;
+    mxp__strbuf_fini(&title);
     if (has_places(packets->source)) {
         mxp__wire_u64(packets->out, 11, 3);  // tracks are in the order of their ranks
     }

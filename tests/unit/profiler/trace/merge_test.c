@@ -151,6 +151,41 @@ static void merged_sources_merge_again(void **state)
     finish(merged, made, 3);
 }
 
+static void processes_of_one_number_have_rows_of_their_own(void **state)
+{
+    (void)state;
+    process made[] = {make(1, 500, 1, 10 * second, 1000 * second),
+                      make(1, 500, 1, 11 * second, 1001 * second),
+                      make(7, 500, 1, 12 * second, 1002 * second)};
+    mxp_source *merged = merge(made, 3);
+    assert_int_equal(mxp__source_process(merged, 0)->row_pid, 0);
+    assert_int_equal(mxp__source_process(merged, 1)->row_pid, 1 << 22);
+    assert_int_equal(mxp__source_process(merged, 1)->pid, 1);
+    assert_int_equal(mxp__source_process(merged, 2)->row_pid, 0);
+    finish(merged, made, 3);
+}
+
+// Those without one are of one clock, the first of them begins where the first of the others does.
+static void processes_without_a_date_come_last(void **state)
+{
+    (void)state;
+    const uint64_t date = UINT64_C(1700000000) * second;
+    process made[] = {make(1, 500, 1, 0, 20 * second), make(2, 500, 1, 0, date + 3 * second),
+                      make(3, 500, 1, 0, 25 * second), make(4, 500, 1, 0, date)};
+    static const struct {
+        uint32_t pid;
+        uint64_t begin;
+    } expected[] = {{4, 0}, {2, 3}, {1, 0}, {3, 5}};
+    mxp_source *merged = merge(made, 4);
+    assert_int_equal(merged->undated, 2);
+    for (size_t i = 0; i < 4; i++) {
+        const int64_t begin = (int64_t)(expected[i].begin * second);
+        assert_int_equal(mxp__source_process(merged, i)->pid, expected[i].pid);
+        assert_span(mxp__source_process(merged, i), begin + 100, begin + 250);
+    }
+    finish(merged, made, 4);
+}
+
 static void clocks_that_make_no_sense_stay_within_bounds(void **state)
 {
     (void)state;
@@ -231,6 +266,8 @@ int main(void)
         cmocka_unit_test(the_source_itself_is_its_first_process),
         cmocka_unit_test(a_forked_child_comes_behind_its_parent),
         cmocka_unit_test(merged_sources_merge_again),
+        cmocka_unit_test(processes_of_one_number_have_rows_of_their_own),
+        cmocka_unit_test(processes_without_a_date_come_last),
         cmocka_unit_test(clocks_that_make_no_sense_stay_within_bounds),
         cmocka_unit_test(sources_without_a_clock_are_taken_as_they_are),
         cmocka_unit_test(a_clock_without_points_stays_as_it_is),
