@@ -11,9 +11,9 @@
 #include "compression/gzip.h"
 #include "compression/packed_file.h"
 #include "coverage.h"
-#include "export/command_exporters.h"
 #include "export/sqlite/sqlite_export.h"
 #include "instances/cut.h"
+#include "output_format.h"
 #include "profiler/export/export.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -54,89 +54,21 @@ static const char help_end[] =
     "2 wrong call\n";
 
 // ---- formats ----------------------------------------------------------------------------------
-typedef struct output_format {
-    const char *name, *extension, *help;
-    const mxp_exporter *exporter;  // null: native, compressed or not, or a database
-} output_format;
-
-// The exporters of the library and of the command, as they are in exporters.def, then the others.
-enum {
-    FORMAT_SQLITE = MXP__EXPORTERS + MXP__COMMAND_EXPORTERS,
-    FORMAT_PACKED,
-    FORMAT_NATIVE,
-    FORMATS
-};
-
-static output_format formats[FORMATS] = {
-    [FORMAT_SQLITE] = {"sqlite", ".sqlite", "everything, as tables of an SQLite database", NULL},
-    [FORMAT_PACKED] = {"packed", ".mxpz",
-                       "the native trace of one process, compressed; all commands read it", NULL},
-    [FORMAT_NATIVE] = {"native", ".mxp", "the native trace, not compressed", NULL},
-};
-static const char *format_names[FORMATS + 1];
-
-static void fill_format(int i, const mxp_exporter *exporter)
-{
-    formats[i] = (output_format){exporter->name, exporter->extension, exporter->help, exporter};
-}
-
-static void fill_formats(void)
-{
-    for (int i = 0; mxp__exporters()[i] != NULL; i++) {
-        fill_format(i, mxp__exporters()[i]);
-    }
-#define X(name) fill_format(MXP__EXPORTERS + MXP__COMMAND_EXPORTER_##name, mxp__exporter_##name);
-#include "export/exporters.def"
-#undef X
-    for (int i = 0; i < FORMATS; i++) {
-        format_names[i] = formats[i].name;
-    }
-}
-
 static void print_formats(FILE *stream)
 {
-    fill_formats();
-    for (int i = 0; i < FORMATS; i++) {
+    const mxp_output_format *formats = mxp__output_formats();
+    for (int i = 0; i < MXP__FORMATS; i++) {
         fprintf(stream, "      %-10s %-16s %s\n", formats[i].name, formats[i].extension,
                 formats[i].help);
     }
 }
 
-static bool ends_with(const char *path, size_t length, const char *ending)
-{
-    size_t bytes = strlen(ending);
-    return length >= bytes && memcmp(path + length - bytes, ending, bytes) == 0;
-}
-
-static bool is_gzip(const char *path)
-{
-    return ends_with(path, strlen(path), ".gz");
-}
-
-// The number of the format that the ending of `path` tells (of a compressed file the one before
-// it), -1 for none. Of two endings that fit the longer one counts, of two that are the same the
-// first.
-static int format_of(const char *path)
-{
-    size_t length = strlen(path) - (is_gzip(path) ? strlen(".gz") : 0);
-    size_t longest = 0;
-    int found = -1;
-    for (int i = 0; i < FORMATS; i++) {
-        size_t bytes = strlen(formats[i].extension);
-        if (bytes > longest && ends_with(path, length, formats[i].extension)) {
-            longest = bytes;
-            found = i;
-        }
-    }
-    return found;
-}
-
 static int does_not_tell(const mxp_command *self, const char *path)
 {
     mxp_strbuf names = {0};
-    for (int i = 0; i < FORMATS; i++) {
-        const char *between = i == 0 ? "" : i + 1 < FORMATS ? ", " : " or ";
-        mxp__strbuf_printf(&names, "%s%s", between, formats[i].name);
+    for (int i = 0; i < MXP__FORMATS; i++) {
+        const char *between = i == 0 ? "" : i + 1 < MXP__FORMATS ? ", " : " or ";
+        mxp__strbuf_printf(&names, "%s%s", between, mxp__output_formats()[i].name);
     }
     int code = mxp__usage_error(self, "the name '%s' does not tell the format; add --to %s", path,
                                 mxp__strbuf_text(&names));
@@ -219,7 +151,7 @@ static int convert_to(const mxp_command *self, const mxp_exporter *exporter, mxp
         return mxp__command_failed(self);
     }
     mxp_strbuf notes = {0};
-    int error = write_to(exporter, source, &output.sink, is_gzip(out_path), &notes);
+    int error = write_to(exporter, source, &output.sink, mxp__is_gzip_name(out_path), &notes);
     if (error == MXP_EFORMAT) {
         mxp__input_cut_short(self, input);  // what came before the damage has been written
         error = MXP_OK;
@@ -309,18 +241,18 @@ static int convert_sqlite(const mxp_command *self, mxp_input *input, const char 
 static int convert_input(const mxp_command *self, int format, mxp_input *input,
                          const char *out_path)
 {
-    const mxp_exporter *exporter = formats[format].exporter;
-    if (format == FORMAT_NATIVE) {
+    const mxp_exporter *exporter = mxp__output_formats()[format].exporter;
+    if (format == MXP__FORMAT_NATIVE) {
         return convert_native(self, input, out_path);
     }
-    if (format == FORMAT_SQLITE) {
+    if (format == MXP__FORMAT_SQLITE) {
         return convert_sqlite(self, input, out_path);
     }
     if (exporter == NULL && input->source->process_count > 1) {
         return mxp__usage_error(self, "a compressed file holds one process, and here are %zu",
                                 input->source->process_count);
     }
-    bool is_commands = format >= MXP__EXPORTERS && format < FORMAT_SQLITE;
+    bool is_commands = format >= MXP__EXPORTERS && format < MXP__FORMAT_SQLITE;
     int code = is_commands ? convert_by_command(self, exporter, input, out_path)
                            : convert_to(self, exporter, input, input->source, out_path);
     note_what_is_missing(self, exporter, input);
@@ -344,14 +276,14 @@ static int convert_file(const mxp_command *self, int format, const char *in_path
 static int check_place(const mxp_command *self, int format, const char *out_path)
 {
     bool is_stdout = strcmp(out_path, "-") == 0;
-    if (format == FORMAT_PACKED && is_gzip(out_path)) {
+    if (format == MXP__FORMAT_PACKED && mxp__is_gzip_name(out_path)) {
         return mxp__usage_error(self, "a packed file is compressed already; leave out the .gz");
     }
-    if (format == FORMAT_NATIVE && (is_gzip(out_path) || is_stdout)) {
+    if (format == MXP__FORMAT_NATIVE && (mxp__is_gzip_name(out_path) || is_stdout)) {
         return mxp__usage_error(self, "a native trace is written into a file of its own; give a "
                                       "name like profile.mxp");
     }
-    if (format == FORMAT_SQLITE && (is_gzip(out_path) || is_stdout)) {
+    if (format == MXP__FORMAT_SQLITE && (mxp__is_gzip_name(out_path) || is_stdout)) {
         return mxp__usage_error(self, "a database is written into a file of its own; give a name "
                                       "like profile.sqlite");
     }
@@ -366,12 +298,11 @@ static int run(const mxp_command *self, int count, char **arguments)
     mxp_selection selection = {.step = NULL};
     const mxp_option options[] = {
         {.name = "--output", .letter = 'o', .text = &out_path},
-        {.name = "--to", .words = format_names, .number = &format},
+        {.name = "--to", .words = mxp__output_format_names(), .number = &format},
         {.name = "--args", .number = &with_args},
         MXP_WINDOW_OPTIONS(&selection),
         {.name = NULL},
     };
-    fill_formats();
     int code = mxp__options_parse(self, options, count, arguments, &file);
     code = code < 0 ? mxp__selection_check(self, &selection) : code;
     if (code >= 0) {
@@ -390,7 +321,7 @@ static int run(const mxp_command *self, int count, char **arguments)
     if (with_args) {
         mxp__input_take_args();
     }
-    format = format >= 0 ? format : format_of(out_path);
+    format = format >= 0 ? format : mxp__output_format_of(out_path);
     code = check_place(self, format, out_path);
     return code >= 0 ? code
                      : convert_file(self, format < 0 ? MXP__EXPORTER_chrome : format, file,

@@ -9,7 +9,7 @@
 #include "base/os/same_file.h"
 #include "clock_lines.h"
 #include "command.h"
-#include "profiler/export/export.h"
+#include "output_format.h"
 #include "profiler/trace/recovered_source.h"
 
 static const char help[] =
@@ -46,8 +46,7 @@ static const char help[] =
 
 static bool is_json(const char *path)
 {
-    size_t length = strlen(path);
-    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+    return mxp__output_format_of(path) == MXP__EXPORTER_chrome && !mxp__is_gzip_name(path);
 }
 
 static int write_json(mxp_source *source, const char *out_path)
@@ -125,6 +124,10 @@ static int run(const mxp_command *self, int count, char **arguments)
             return mxp__usage_error(self, "'%s' is an input; write the result to another file",
                                     out_path);
         }
+    }
+    code = is_json(out_path) ? -1 : mxp__check_native_name(self, out_path);
+    if (code >= 0) {
+        return code;
     }
     if (with_args) {
         mxp__input_take_args();

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "output_format.h"
 #include "overview.h"
 #include "profiler/trace/merge.h"
 #include "profiler/trace/recovered_source.h"
@@ -146,7 +147,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         return mxp__usage_error(self, "'%s' is the input; write the result to another file",
                                 out_path);
     }
-    return recover(self, file, out_path);
+    code = mxp__check_native_name(self, out_path);
+    return code >= 0 ? code : recover(self, file, out_path);
 }
 
 const mxp_command mxp__command_recover = {

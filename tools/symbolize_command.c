@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "command.h"
+#include "output_format.h"
 #include "profiler/trace/recovered_source.h"
 
 static const char help[] =
@@ -91,7 +92,8 @@ static int run(const mxp_command *self, int count, char **arguments)
         return mxp__usage_error(self, "where to? For example: mxprof symbolize %s -o named.mxp",
                                 file);
     }
-    return symbolize(self, file, out_path != NULL ? out_path : file);
+    code = out_path != NULL ? mxp__check_native_name(self, out_path) : -1;
+    return code >= 0 ? code : symbolize(self, file, out_path != NULL ? out_path : file);
 }
 
 const mxp_command mxp__command_symbolize = {

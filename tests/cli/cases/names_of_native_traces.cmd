@@ -1,0 +1,1 @@
+mxprof merge several/first.mxp sample.mxp -o all.json.gz; mxprof merge several/first.mxp sample.mxp -o all.pftrace; mxprof recover sample.mxp -o recovered.json; mxprof symbolize sample.mxp -o named.sqlite
