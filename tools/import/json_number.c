@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/json_number.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <mxprof/format.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { PS_DIGITS = 6, DIGITS_MAX = 30, EXPONENT_MAX = 60, NUMBER_CHARS = 64 };
+enum { PS_DIGITS = 6, DIGITS_MAX = 30, EXPONENT_MAX = 1000000, NUMBER_CHARS = 64 };
 
 // A number taken apart: digits * 10^exponent. Digits behind the 30th only move the exponent.
 typedef struct decimal {
@@ -147,6 +149,22 @@ bool mxp__json_whole(const char *text, size_t length, uint64_t *value)
     return true;
 }
 
+// One that is too long for a copy of its text is as good as its first 30 digits.
+static double floating(const char *text, size_t length, const decimal *number)
+{
+    char copy[NUMBER_CHARS];
+    if (length < sizeof copy) {
+        memcpy(copy, text, length);
+        copy[length] = '\0';
+    } else {
+        const wide half = 1000000000000000u;
+        snprintf(copy, sizeof copy, "%s%" PRIu64 "%015" PRIu64 "e%d", number->minus ? "-" : "",
+                 (uint64_t)(number->digits / half), (uint64_t)(number->digits % half),
+                 number->exponent);
+    }
+    return strtod(copy, NULL);
+}
+
 uint32_t mxp__json_value(const char *text, size_t length, uint64_t *bits)
 {
     decimal number;
@@ -162,11 +180,7 @@ uint32_t mxp__json_value(const char *text, size_t length, uint64_t *bits)
         *bits = 0 - (uint64_t)number.digits;
         return MXP_ARG_I64;
     }
-    char copy[NUMBER_CHARS];
-    size_t kept = length < sizeof copy - 1 ? length : sizeof copy - 1;
-    memcpy(copy, text, kept);
-    copy[kept] = '\0';
-    double value = strtod(copy, NULL);
+    double value = floating(text, length, &number);
     memcpy(bits, &value, sizeof value);
     return isfinite(value) ? MXP_ARG_F64 : 0;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/json_number.h"
 
+#include <float.h>
 #include <mxprof/format.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -84,6 +86,22 @@ static void values_keep_their_type_and_all_digits(void **state)
     assert_int_equal(mxp__json_value("null", 4, &bits), 0);
 }
 
+// As "%f" writes them.
+static void long_values_are_as_large_as_they_say(void **state)
+{
+    (void)state;
+    static const double values[] = {DBL_MAX, -DBL_MAX, 1e300, -1e63, 1e-5};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        char text[512];
+        uint64_t bits;
+        double number;
+        int length = snprintf(text, sizeof text, "%.80f", values[i]);
+        assert_int_equal(mxp__json_value(text, (size_t)length, &bits), MXP_ARG_F64);
+        memcpy(&number, &bits, sizeof number);
+        assert_true(number == values[i]);
+    }
+}
+
 static void whole_numbers_may_be_hexadecimal(void **state)
 {
     (void)state;
@@ -104,6 +122,7 @@ int main(void)
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(ends_are_rounded_once),
         cmocka_unit_test(values_keep_their_type_and_all_digits),
+        cmocka_unit_test(long_values_are_as_large_as_they_say),
         cmocka_unit_test(whole_numbers_may_be_hexadecimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
