@@ -403,7 +403,7 @@ GOOD = '{"ph":"X","name":"good","cat":"c","ts":1,"dur":1}'
 
 @pytest.mark.parametrize("bad", [
     '{"ph":"X","name":5,"cat":"c","ts":1,"dur":1}', '{"ph":"X","name":"a","cat":["c"],"ts":1,"dur":1}',
-    '{"ph":"X","name":"a","cat":"c","ts":null,"dur":1}', '{"ph":"X","name":"a","cat":"c","ts":1}',
+    '{"ph":"X","name":"a","cat":"c","ts":null,"dur":1}',
     '{"ph":"X","name":"a","cat":"c","ts":1,"dur":-1}', '{"ph":"X","name":"a","cat":"c","dur":1}',
     '{"ph":"X","name":"a","cat":"c","ts":NaN,"dur":1}', '{"ph":"X","name":"a","cat":"c","ts":1,"dur":Infinity}',
     '{"ph":"X","name":"a","cat":"c","ts":1e300,"dur":1}', '{"ph":"X","name":"a","cat":"c","ts":1,"dur":[1]}',
@@ -414,6 +414,14 @@ def test_a_damaged_event_is_counted_and_left_out(tmp_path, bad):
     path = write(tmp_path / "a.json", f"[{GOOD},{bad},{GOOD}]")
     assert rows(path, code=1) == {("c", "good"): (2, 2000)}
     assert f"damaged at offset {len(GOOD) + 2}: an event" in mxprof("info", path, code=1).stderr.decode()
+
+
+def test_fields_that_are_null_or_left_out_are_not_there(tmp_path):
+    """Go leaves out a duration that is 0, Python writes None as null."""
+    path = write(tmp_path / "a.json", '[{"ph":"X","name":"a","cat":null,"id":null,"tid":null,"pid":1,"ts":1},'
+                 '{"ph":"X","name":null,"cat":"c","ts":1,"dur":3}]')
+    assert rows(path) == {("user", "a"): (1, 0), ("c", "(no name)"): (1, 3000)}
+    assert "1 complete span has no duration; 0 is taken" in mxprof("info", path).stderr.decode()
 
 
 @pytest.mark.parametrize("bad", ['{"ph" "X"}', '{"ph":}', "{1:2}", "{\"a\":1 \"b\":2}", "}", "{\"a\":1]", "x"])
@@ -446,6 +454,7 @@ def test_other_encodings_are_refused_by_name(tmp_path, encoding):
 
 @pytest.mark.parametrize("text, why", [
     ('{"a": 1}', "without a list of traceEvents"), ('{"traceEvents": 5}', "without a list of traceEvents"),
+    (gzip.compress(native_file.sample().to_bytes(), mtime=0), "a native trace that gzip has compressed: unpack it"),
     (gzip.compress(b"hello", mtime=0), "inside is no JSON"), (gzip.compress(b"", mtime=0), "inside is no JSON"),
     (gzip.compress(b"[1]", mtime=0)[:11], "inside is no JSON: the compressed stream is cut short")])
 def test_what_is_no_trace_is_refused(tmp_path, text, why):

@@ -198,6 +198,24 @@ static void check_end(mxp_import *import)
     }
 }
 
+static int fail_other(const mxp_json_reader *reader)
+{
+    const char *below = mxp__json_bytes_damage(reader->bytes);
+    const size_t bytes = sizeof MXP_FILE_MAGIC - 1;
+    const bool is_native = reader->end - reader->at >= bytes &&
+                           memcmp(reader->window + reader->at, MXP_FILE_MAGIC, bytes) == 0;
+    if (is_native) {
+        return mxp__fail(MXP_EFORMAT, "it is a native trace that gzip has compressed: unpack it "
+                                      "with gunzip ('mxprof convert -o FILE.mxpz' compresses one "
+                                      "that is read as it is)");
+    }
+    return mxp__fail(MXP_EFORMAT, "%s%s%s",
+                     mxp__json_bytes_is_gzip(reader->bytes)
+                         ? "it is compressed as by gzip, and inside is no JSON"
+                         : "it is neither a native trace nor JSON",
+                     below != NULL ? ": " : "", below != NULL ? below : "");
+}
+
 int mxp__import_read(mxp_import *import)
 {
     mxp_json_reader *reader = &import->reader;
@@ -207,12 +225,7 @@ int mxp__import_read(mxp_import *import)
     }
     int c = mxp__json_peek(reader);
     if (reader->error == MXP_OK && c != '{' && c != '[') {
-        const char *below = mxp__json_bytes_damage(reader->bytes);
-        return mxp__fail(MXP_EFORMAT, "%s%s%s",
-                         mxp__json_bytes_is_gzip(reader->bytes)
-                             ? "it is compressed as by gzip, and inside is no JSON"
-                             : "it is neither a native trace nor JSON",
-                         below != NULL ? ": " : "", below != NULL ? below : "");
+        return fail_other(reader);
     }
     error = c == '{' ? read_object(import) : c == '[' ? read_events(import) : MXP_OK;
     if (error == MXP_OK && reader->damage == NULL) {

@@ -95,6 +95,8 @@ void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out)
     const mxp_import_notes *notes = &import->notes;
     print_incomplete(import, out);
     print_phases(notes, out);
+    print_count(out, notes->durations, "complete span has no duration; 0 is taken",
+                "complete spans have no duration; 0 is taken");
     print_count(out, notes->bound, "span has a flow in its own fields (bind_id), which is left out",
                 "spans have a flow in their own fields (bind_id), which is left out");
     print_count(out, notes->ends, "end has no begin and is left out",

@@ -54,12 +54,15 @@ static int complete(mxp_import *import, mxp_json_time ts)
 {
     const mxp_json_field *dur = mxp__field(&import->event, MXP__FIELD_dur);
     mxp_import_place place = mxp__import_place(import);
-    mxp_json_time duration;
+    mxp_json_time duration = {0, 0};
+    bool is_there = dur->type != MXP__JSON_NONE;  // writers in Go leave out what is 0
     bool may_be = dur->type == MXP__JSON_STRING || dur->type == MXP__JSON_SCALAR;
-    if (!may_be || !mxp__json_time(dur->text, dur->length, &duration) || duration.ns < 0) {
+    if (is_there && (!may_be || !mxp__json_time(dur->text, dur->length, &duration) ||
+                     duration.ns < 0)) {
         mxp__import_damaged(import);
         return MXP_OK;
     }
+    import->notes.durations += !is_there;
     mxp_import_span span = {.begin_ns = mxp__json_round(ts),
                             .end_ns = mxp__json_time_end(ts, duration)};
     int error = mxp__import_event_row(import, &place, &span.row, &span.lane);

@@ -57,6 +57,9 @@ static bool read_field(mxp_json_reader *reader, mxp_json_event *event, mxp_json_
     if (!(is_string ? mxp__json_read_text(reader, &text) : mxp__json_scalar(reader, &text))) {
         return false;
     }
+    if (!is_string && text.length == 4 && memcmp(text.text, "null", 4) == 0) {
+        return true;  // as if it were not there
+    }
     field->type = is_string ? MXP__JSON_STRING : MXP__JSON_SCALAR;
     keep_text(event, &text, is_string, field);
     return true;
