@@ -109,6 +109,17 @@ def test_torch_steps_devices_python_functions_and_flows_are_where_they_belong(tm
         assert sorted(ends) == [("f", there), ("s", "thread 433 (python)")]
 
 
+def test_torch_s_python_functions_nest(tmp_path):
+    """with_stack=True: each had all of its time as its own, 388 % of a step, and flame graphs had no depth."""
+    calls = [("python_function", "outer", 0, 100), ("python_function", "inner", 10, 30), ("cpu_op", "aten::mm", 15, 5)]
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": category, "name": name, "pid": 433, "tid": 433, "ts": at, "dur": lasted}
+        for category, name, at, lasted in calls]})
+    stacks = mxprof("convert", write(tmp_path / "t.json", text), "--to", "folded", "-o", "-").stdout.decode()
+    assert sorted(stacks.splitlines()) == ["Python, thread 433;outer 70000", "Python, thread 433;outer;inner 30000",
+                                           "thread 1;aten::mm 5000"]
+
+
 def test_torch_begins_when_its_base_says(tmp_path):
     info = mxprof("info", write(tmp_path / "t.json", foreign_traces.torch())).stdout.decode()
     assert "imported from torch.profiler" in info

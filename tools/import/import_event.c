@@ -93,24 +93,38 @@ static int host_row(mxp_import *import, mxp_import_row *row)
                                  mxp__field(&import->event, MXP__FIELD_tid), true, row);
 }
 
+// Python's functions nest in each other, beside what their thread does in C++.
+static int row_beside(mxp_import *import, bool attached, mxp_import_row *row)
+{
+    const mxp_json_field *tid = mxp__field(&import->event, MXP__FIELD_tid);
+    char text[128];
+    int length = snprintf(text, sizeof text, "Python, thread %.*s", (int)tid->length, tid->text);
+    mxp_json_field beside = {
+        .text = text,
+        .length = (uint32_t)length < sizeof text ? (uint32_t)length : sizeof text - 1,
+        .type = MXP__JSON_STRING};
+    return mxp__import_row(&import->rows, mxp__field(&import->event, MXP__FIELD_pid), &beside,
+                           attached, row);
+}
+
 int mxp__import_event_row(mxp_import *import, const mxp_import_place *place, mxp_import_row *row,
                           uint32_t *lane)
 {
     const mxp_json_field *pid = mxp__field(&import->event, MXP__FIELD_pid);
     const mxp_json_field *tid = mxp__field(&import->event, MXP__FIELD_tid);
     bool attached = import->kind == MXP__IMPORT_TORCH && !is_number(pid);
+    *lane = 0;
+    if (place->is_beside) {
+        return row_beside(import, attached, row);
+    }
     int error = place->is_device ? host_row(import, row)
                                  : mxp__import_row(&import->rows, pid, tid, attached, row);
-    *lane = 0;
-    if (error != MXP_OK || (!place->is_device && !place->is_beside)) {
+    if (error != MXP_OK || !place->is_device) {
         return error;
     }
     char text[128];
-    int length =
-        place->is_device
-            ? snprintf(text, sizeof text, "cuda/%.*s stream %.*s", (int)pid->length, pid->text,
-                       (int)tid->length, tid->text)
-            : snprintf(text, sizeof text, "Python, thread %.*s", (int)tid->length, tid->text);
+    int length = snprintf(text, sizeof text, "cuda/%.*s stream %.*s", (int)pid->length, pid->text,
+                          (int)tid->length, tid->text);
     size_t kept = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
     return mxp__import_name(&mxp__import_process(&import->rows, *row)->names, text, kept, 0,
                             MXP_STYLE_NONE, MXP_UNIT_NONE, lane);

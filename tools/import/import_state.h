@@ -71,7 +71,7 @@ void mxp__import_kind_first(mxp_import *import);
 // What the category of an event says about it.
 typedef struct mxp_import_place {
     bool is_device;  // its pid and tid are a device and a stream
-    bool is_beside;  // on a lane beside its thread
+    bool is_beside;  // on a row of its own beside its thread
     bool is_copy;  // is in the file a second time
     const char *category;  // null: its own
 } mxp_import_place;
