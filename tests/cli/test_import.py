@@ -381,9 +381,14 @@ def test_a_text_cut_anywhere_gives_what_came_before(tmp_path, form):
     ends = [text.index(b"]}}", text.index(b"\\u00e4%d" % i)) + 3 for i in range(2)]
     begin = text.index(b"[{\"ph")
     for cut in range(1, len(text)):
-        result = mxprof("report", "--layout", "mxnet", "--csv", write(tmp_path / "cut.json", text[:cut]), code=1)
+        may_be_whole = form == "array" and any(text[end:cut] in (b"", b",") for end in ends if end <= cut)
+        result = mxprof("report", "--layout", "mxnet", "--csv", write(tmp_path / "cut.json", text[:cut]),
+                        code=0 if may_be_whole else 1)
         found = result.stdout.decode().count(",duration,")
         assert found == sum(end <= cut for end in ends), cut
+        if may_be_whole:  # the format lets the bracket be left out
+            assert b"the list of events has no end" in result.stderr and b"damaged" not in result.stderr, cut
+            continue
         assert b"damaged at offset " in result.stderr, cut
         offset = int(result.stderr.split(b"damaged at offset ")[1].split(b":")[0])
         assert offset <= cut

@@ -57,6 +57,15 @@ static int read_item(mxp_import *import)
     return MXP_OK;
 }
 
+// A list that is all of the text needs no bracket at its end, so that a writer need not know which
+// event is the last one.
+static bool ends_open(mxp_import *import)
+{
+    mxp_json_reader *reader = &import->reader;
+    return import->is_list && import->has_events && mxp__json_peek(reader) < 0 &&
+           reader->error == MXP_OK && mxp__json_bytes_damage(reader->bytes) == NULL;
+}
+
 // From the bracket on. The last event may have a comma behind it.
 static int read_events(mxp_import *import)
 {
@@ -65,13 +74,18 @@ static int read_events(mxp_import *import)
     import->event.keeps_args = import->options.with_args;
     reader->at++;
     while (error == MXP_OK && reader->damage == NULL && !mxp__json_take(reader, ']')) {
+        if (ends_open(import)) {
+            import->notes.open_list = true;
+            return MXP_OK;
+        }
         error = read_item(import);
         if (error != MXP_OK || reader->damage != NULL || mxp__json_take(reader, ',')) {
             continue;
         }
-        if (mxp__json_peek(reader) < 0) {
+        int c = mxp__json_peek(reader);
+        if (c < 0 && !ends_open(import)) {
             mxp__json_skip(reader);  // tells that the text is cut
-        } else if (mxp__json_peek(reader) != ']') {
+        } else if (c >= 0 && c != ']') {
             mxp__json_damaged(reader, "a comma is missing here");
         }
     }
@@ -227,6 +241,7 @@ int mxp__import_read(mxp_import *import)
     if (reader->error == MXP_OK && c != '{' && c != '[') {
         return fail_other(reader);
     }
+    import->is_list = c == '[';
     error = c == '{' ? read_object(import) : c == '[' ? read_events(import) : MXP_OK;
     if (error == MXP_OK && reader->damage == NULL) {
         check_end(import);

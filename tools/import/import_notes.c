@@ -64,6 +64,9 @@ static void print_texts(const mxp_import *import, mxp_strbuf *out)
              notes->frames && notes->samples ? "stackFrames and samples are not taken\n"
              : notes->frames                 ? "stackFrames are not taken\n"
                                              : "samples are not taken\n");
+    print_if(out, notes->open_list,
+             "the list of events has no end, as the format allows: whether it was cut there, nobody "
+             "can tell\n");
     print_if(out, notes->twice, "traceEvents are there more than once; all are taken\n");
 }
 

@@ -37,6 +37,7 @@ typedef struct mxp_import_notes {
     unsigned met;  // MXP__JSON_* of strings
     bool frames, samples;  // stackFrames, samples
     bool bom, twice;  // a byte order mark; traceEvents twice
+    bool open_list;  // no bracket at its end
 } mxp_import_notes;
 
 typedef struct mxp_import {
@@ -52,6 +53,7 @@ typedef struct mxp_import {
     mxp_import_args args;
     uint64_t base_ns;  // what the file adds to its times to make them times since 1970
     bool has_events;
+    bool is_list;  // the text is the list of events, without an object around it
     int64_t first_ns;  // of all records
 } mxp_import;
 
