@@ -39,6 +39,18 @@ def test_traces_without_a_date_begin_where_dated_ones_do(tmp_path):
     assert info.stderr == b"" and info.stdout.count(b"UTC, process") == 2
 
 
+def test_files_of_one_build_lie_where_they_were(tmp_path):
+    """clang -ftime-trace counts from each process's begin, and says when that was."""
+    paths = []
+    for number, name in enumerate("ab"):
+        span = {"ph": "X", "name": name, "pid": 100 + number, "tid": 1, "ts": 7, "dur": 5}
+        paths.append(write(tmp_path / f"{name}.json", json.dumps(
+            {"traceEvents": [span], "beginningOfTime": 1_795_726_137_517_501 + 250 * number})))
+    times, _, told = merged(tmp_path, *paths)
+    assert times == {"a": 0, "b": 250} and told == ""
+    assert b"2026-11-26" in mxprof("info", paths[0]).stdout
+
+
 def test_processes_of_one_number_have_rows_of_their_own(tmp_path):
     """Each container has a process 1."""
     base = 1_790_857_026_000_000_000

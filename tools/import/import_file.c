@@ -140,7 +140,10 @@ static void read_object_by(mxp_import *import, mxp_json_each *each)
 static int read_member(mxp_import *import, const mxp_json_text *key, bool *has_events)
 {
     mxp_json_reader *reader = &import->reader;
-    bool is_events = is_key(key, "traceEvents"), is_base = is_key(key, "baseTimeNanoseconds");
+    bool is_events = is_key(key, "traceEvents");
+    uint64_t base_unit_ns = is_key(key, "baseTimeNanoseconds") ? 1  // torch.profiler's
+                            : is_key(key, "beginningOfTime")   ? 1000  // clang's -ftime-trace
+                                                               : 0;
     mxp_json_each *each = is_key(key, "otherData")            ? take_other
                           : is_key(key, "viztracer_metadata") ? take_viztracer
                                                               : NULL;
@@ -159,10 +162,11 @@ static int read_member(mxp_import *import, const mxp_json_text *key, bool *has_e
     }
     if (each != NULL && c == '{') {
         read_object_by(import, each);
-    } else if (is_base && c != '{' && c != '[' && c != '"') {
+    } else if (base_unit_ns != 0 && c != '{' && c != '[' && c != '"') {
         uint64_t base;
-        if (mxp__json_scalar(reader, &text) && mxp__json_whole(text.text, text.length, &base)) {
-            import->base_ns = base;
+        if (mxp__json_scalar(reader, &text) && mxp__json_whole(text.text, text.length, &base) &&
+            base <= INT64_MAX / base_unit_ns) {
+            import->base_ns = base * base_unit_ns;
         }
     } else {
         mxp__json_skip(reader);
