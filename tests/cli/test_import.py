@@ -366,6 +366,12 @@ def test_times_are_read_digit_by_digit(tmp_path, ts, dur, ns):
     assert rows(path) == {("c", "a"): (1, ns)}
 
 
+def test_times_in_another_unit_are_told_as_such(tmp_path):
+    """Nanoseconds since 1970 where the format has microseconds: only wrong types were spoken of."""
+    path = write(tmp_path / "a.json", '[{"ph":"X","name":"a","ts":1795726137517501000},{"ph":"B","name":"b","ts":1795726137517501000}]')
+    assert "2 events have times of more than 126 years" in mxprof("info", path, code=1).stderr.decode()
+
+
 def test_an_end_is_rounded_once(tmp_path):
     """0.0004 + 0.0004 us end at 1 ns; each alone is 0."""
     path = write(tmp_path / "a.json", '[{"ph":"X","name":"a","cat":"c","ts":0.0004,"dur":0.0004}]')

@@ -211,7 +211,10 @@ int mxp__import_event(mxp_import *import)
         return MXP_OK;
     }
     mxp_json_time ts;
-    if (!time_of(mxp__field(event, MXP__FIELD_ts), &ts)) {
+    const mxp_json_field *time = mxp__field(event, MXP__FIELD_ts);
+    if (!time_of(time, &ts)) {
+        uint64_t bits;
+        import->notes.beyond += mxp__json_value(time->text, time->length, &bits) != 0;
         mxp__import_damaged(import);
         return MXP_OK;
     }

@@ -98,6 +98,9 @@ void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out)
     const mxp_import_notes *notes = &import->notes;
     print_incomplete(import, out);
     print_phases(notes, out);
+    print_count(out, notes->beyond,
+                "event has a time of more than 126 years; those of the format are in microseconds",
+                "events have times of more than 126 years; those of the format are in microseconds");
     print_count(out, notes->durations, "complete span has no duration; 0 is taken",
                 "complete spans have no duration; 0 is taken");
     print_count(out, notes->bound, "span has a flow in its own fields (bind_id), which is left out",

@@ -28,6 +28,7 @@ typedef struct mxp_import_notes {
     uint64_t damaged, first_damaged;  // events; the offset of the first
     uint64_t ends, begins;  // without the other one
     uint64_t copies;  // of MXNet's operators
+    uint64_t beyond;  // times, the limit
     uint64_t durations;  // of complete spans, that are not there
     uint64_t bound;  // spans with a flow in their own fields
     uint64_t values;  // of counters that are no numbers
