@@ -99,10 +99,10 @@ static int row_beside(mxp_import *import, bool attached, mxp_import_row *row)
     const mxp_json_field *tid = mxp__field(&import->event, MXP__FIELD_tid);
     char text[128];
     int length = snprintf(text, sizeof text, "Python, thread %.*s", (int)tid->length, tid->text);
-    mxp_json_field beside = {
-        .text = text,
-        .length = (uint32_t)length < sizeof text ? (uint32_t)length : sizeof text - 1,
-        .type = MXP__JSON_STRING};
+    mxp_json_field beside = {.text = text,
+                             .length = (uint32_t)length < sizeof text ? (uint32_t)length
+                                                                      : sizeof text - 1,
+                             .type = MXP__JSON_STRING};
     return mxp__import_row(&import->rows, mxp__field(&import->event, MXP__FIELD_pid), &beside,
                            attached, row);
 }

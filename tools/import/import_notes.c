@@ -64,9 +64,10 @@ static void print_texts(const mxp_import *import, mxp_strbuf *out)
              notes->frames && notes->samples ? "stackFrames and samples are not taken\n"
              : notes->frames                 ? "stackFrames are not taken\n"
                                              : "samples are not taken\n");
-    print_if(out, notes->open_list,
-             "the list of events has no end, as the format allows: whether it was cut there, nobody "
-             "can tell\n");
+    print_if(
+        out, notes->open_list,
+        "the list of events has no end, as the format allows: whether it was cut there, nobody "
+        "can tell\n");
     print_if(out, notes->twice, "traceEvents are there more than once; all are taken\n");
 }
 
@@ -74,7 +75,8 @@ void mxp__import_incomplete(const mxp_import *import, mxp_strbuf *out)
 {
     const mxp_import_notes *notes = &import->notes;
     if (notes->over_limit > 0) {
-        mxp__strbuf_printf(out, "it had reached trace_limit_bytes: %" PRIu64 " events are not in it",
+        mxp__strbuf_printf(out,
+                           "it had reached trace_limit_bytes: %" PRIu64 " events are not in it",
                            notes->over_limit);
     }
     if (notes->made_room > 0) {
@@ -98,9 +100,10 @@ void mxp__import_notes_print(const mxp_import *import, mxp_strbuf *out)
     const mxp_import_notes *notes = &import->notes;
     print_incomplete(import, out);
     print_phases(notes, out);
-    print_count(out, notes->beyond,
-                "event has a time of more than 126 years; those of the format are in microseconds",
-                "events have times of more than 126 years; those of the format are in microseconds");
+    print_count(
+        out, notes->beyond,
+        "event has a time of more than 126 years; those of the format are in microseconds",
+        "events have times of more than 126 years; those of the format are in microseconds");
     print_count(out, notes->durations, "complete span has no duration; 0 is taken",
                 "complete spans have no duration; 0 is taken");
     print_count(out, notes->bound, "span has a flow in its own fields (bind_id), which is left out",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans of an imported trace of which one half has been read: stacks of frames, of a thread or of an
-// id, all in one block of memory. Begins wait for their ends; a second one holds ends of asynchronous
-// spans that stand before their begins, as those of two threads may.
+// Spans of an imported trace of which one half has been read: stacks of frames, of a thread or of
+// an id, all in one block of memory. Begins wait for their ends; a second one holds ends of
+// asynchronous spans that stand before their begins, as those of two threads may.
 #ifndef MXP_TOOLS_IMPORT_OPEN_H
 #define MXP_TOOLS_IMPORT_OPEN_H
 
@@ -33,10 +33,10 @@ void mxp__import_open_fini(mxp_import_open *open);
 int mxp__import_open_push(mxp_import_open *open, size_t *top, mxp_import_frame frame);
 // Takes the top off; *top is not 0. The caller frees its `args`.
 mxp_import_frame mxp__import_open_pop(mxp_import_open *open, size_t *top);
-// Of a stack of begins takes off the one of an end: the innermost of its name in its process that is
-// not after it, else the innermost that is not. Of a stack of ends, the one of a begin: the first of
-// its name in its process that is not before it, else the first that is not. False: there is none.
-// The caller frees the `args` of what is taken.
+// Of a stack of begins takes off the one of an end: the innermost of its name in its process that
+// is not after it, else the innermost that is not. Of a stack of ends, the one of a begin: the
+// first of its name in its process that is not before it, else the first that is not. False: there
+// is none. The caller frees the `args` of what is taken.
 bool mxp__import_open_take_begin(mxp_import_open *open, size_t *top, const mxp_import_frame *end,
                                  mxp_import_frame *begin);
 bool mxp__import_open_take_end(mxp_import_open *open, size_t *top, const mxp_import_frame *begin,

@@ -57,8 +57,8 @@ static int complete(mxp_import *import, mxp_json_time ts)
     mxp_json_time duration = {0, 0};
     bool is_there = dur->type != MXP__JSON_NONE;  // writers in Go leave out what is 0
     bool may_be = dur->type == MXP__JSON_STRING || dur->type == MXP__JSON_SCALAR;
-    if (is_there && (!may_be || !mxp__json_time(dur->text, dur->length, &duration) ||
-                     duration.ns < 0)) {
+    if (is_there &&
+        (!may_be || !mxp__json_time(dur->text, dur->length, &duration) || duration.ns < 0)) {
         mxp__import_damaged(import);
         return MXP_OK;
     }
@@ -194,7 +194,9 @@ static uint64_t stack_id(const mxp_import *import, char phase, mxp_import_row ro
     bool is_old = phase == 'S' || phase == 'F', is_frame = phase == '(' || phase == ')';
     id += is_old ? 1 : is_frame ? 2 : 0;
     id = is_frame ? id ^ mxp__import_thread(&import->rows, row)->key : id;
-    return has_local_id(&import->event) ? id ^ (row.process + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93) : id;
+    return has_local_id(&import->event)
+               ? id ^ (row.process + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93)
+               : id;
 }
 
 // Of threads that are written one after the other an end may stand before its begin.
@@ -205,8 +207,8 @@ static int keep_end(mxp_import *import, uint64_t id, mxp_import_frame frame)
         return MXP_OK;
     }
     size_t *stack = mxp__import_open_stack(&import->ends, id, true);
-    if (stack == NULL || (import->options.with_args &&
-                          keep_args(&frame, &import->event.args) != MXP_OK)) {
+    if (stack == NULL ||
+        (import->options.with_args && keep_args(&frame, &import->event.args) != MXP_OK)) {
         return MXP_ENOMEM;
     }
     return mxp__import_open_push(&import->ends, stack, frame);
@@ -234,8 +236,7 @@ static bool has_end(mxp_import *import, uint64_t id, const mxp_import_frame *beg
                     mxp_import_frame *found)
 {
     size_t *ends = mxp__import_open_stack(&import->ends, id, false);
-    bool is_there =
-        ends != NULL && mxp__import_open_take_end(&import->ends, ends, begin, found);
+    bool is_there = ends != NULL && mxp__import_open_take_end(&import->ends, ends, begin, found);
     if (is_there && *ends == 0) {
         mxp__import_open_forget(&import->ends, id);
     }

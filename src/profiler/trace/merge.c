@@ -251,7 +251,7 @@ static int number_rows(merged *self)
             process->row_pid = pid = free_pid;
         }
         error = mxp__id_map_add(&taken, (uint64_t)pid + 1) != NULL ? MXP_OK
-                                                                    : mxp__fail_memory(memory_for);
+                                                                   : mxp__fail_memory(memory_for);
     }
     mxp__id_map_fini(&taken);
     return error;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several processes as one source. Each process stays a source with its own names, threads and
 // losses; its clock is shifted into the trace time of the first. The shift is found by
-// CLOCK_MONOTONIC_RAW between processes of one boot of one machine, else by CLOCK_REALTIME. Processes
-// that do not tell when they were recorded are taken as of one clock, whose first moment is that of
-// the others; they come last.
+// CLOCK_MONOTONIC_RAW between processes of one boot of one machine, else by CLOCK_REALTIME.
+// Processes that do not tell when they were recorded are taken as of one clock, whose first moment
+// is that of the others; they come last.
 #ifndef MXP_TRACE_MERGE_H
 #define MXP_TRACE_MERGE_H
 

@@ -4,8 +4,8 @@
 //
 // Steps belong to the process: one ends where the next begins, the last one where its end was
 // marked, else with the last record. If several threads mark steps of their own, their ends are
-// unknown, and there are no rows. An operator belongs to the step in which it was pushed, whenever a
-// worker runs it.
+// unknown, and there are no rows. An operator belongs to the step in which it was pushed, whenever
+// a worker runs it.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
