@@ -123,6 +123,8 @@ def test_what_a_gradient_is_added_to_keeps_the_error_of_what_was_not_added():
         found.backward()
     with pytest.raises(mx.MXNetError, match="index 7 at place 0"):
         rows.grad.asnumpy()
+    with pytest.raises(mx.MXNetError, match="index 7 at place 0"):
+        nd.waitall()  # the lookup itself, of which the gradient does not come
 
 
 def test_a_failed_forward_of_an_executor_fails_no_other():
