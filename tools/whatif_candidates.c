@@ -167,7 +167,11 @@ int mxp__whatif_candidates_find(mxp_source *process, const mxp_steps *steps, con
 {
     *candidates = (mxp_whatif_candidates){0};
     search in = {.process = process, .out = candidates};
-    int error = mxp__path_rows_of_steps(process, steps, chosen, limit_bytes, &in.rows);
+    mxp_step_window window;
+    const mxp_steps one = mxp__path_window(steps, steps->first_ns, steps->last_ns, &window);
+    const bool is_window = steps->count == 0;
+    int error = mxp__path_rows_of_steps(process, is_window ? &one : steps,
+                                        is_window ? NULL : chosen, limit_bytes, &in.rows);
     if (error == MXP_OK) {
         error = mxp__scope_tree_add(&in.scopes, process, &in.node_of);
     }

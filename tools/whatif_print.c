@@ -102,7 +102,12 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
         nothing |= order[i]->changed == 0;
         roofless += order[i]->roofless;
     }
-    mxp__strbuf_puts(out, "The interval is of the mean gain, 95 %.\n");
+    if (result->count > 1) {
+        mxp__strbuf_puts(out, "The interval is of the mean gain, 95 %.\n");
+    } else {
+        mxp__strbuf_printf(out, "The interval is of what is guessed: one %s has no spread.\n",
+                           result->is_window ? "window" : "step");
+    }
     if (bound) {
         mxp__strbuf_puts(out, "< at most: what the program does with what it waits for is not "
                               "known.\n");
@@ -135,13 +140,22 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
 void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *order, size_t count,
                        const mxp_screen *screen, mxp_strbuf *out)
 {
-    static const mxp_text_column columns[] = {
-        {"what if", MXP_COLUMN_NAME, 0},   {"a step", MXP_COLUMN_RIGHT, 0},
-        {"gain", MXP_COLUMN_RIGHT, 0},     {"share", MXP_COLUMN_RIGHT, 2},
-        {"interval", MXP_COLUMN_RIGHT, 1}, {"", MXP_COLUMN_LEFT, 3}};
-    mxp__strbuf_printf(out, "%zu step%s", result->count, result->count == 1 ? " of " : "s, mean ");
+    const mxp_text_column columns[] = {
+        {"what if", MXP_COLUMN_NAME, 0},
+        {result->is_window ? "takes" : "a step", MXP_COLUMN_RIGHT, 0},
+        {"gain", MXP_COLUMN_RIGHT, 0},
+        {"share", MXP_COLUMN_RIGHT, 2},
+        {"interval", MXP_COLUMN_RIGHT, 1},
+        {"", MXP_COLUMN_LEFT, 3}};
+    if (result->is_window) {
+        mxp__strbuf_puts(out, "window of ");
+    } else {
+        mxp__strbuf_printf(out, "%zu step%s", result->count,
+                           result->count == 1 ? " of " : "s, mean ");
+    }
     mxp__put_duration(screen, result->mean_ns, out);
-    mxp__strbuf_puts(out, "; replayed unchanged they come out to the nanosecond\n");
+    mxp__strbuf_printf(out, "; replayed unchanged %s out to the nanosecond\n",
+                       result->count == 1 ? "it comes" : "they come");
     if (result->left_out > 0) {
         mxp__strbuf_printf(out, "%zu left out: records or the end are missing\n", result->left_out);
     }

@@ -18,7 +18,8 @@ typedef struct mxp_whatif_candidates {
     size_t count, capacity, set_capacity, glob_capacity;
 } mxp_whatif_candidates;
 
-// MXP_ENOMEM, or the error of a path.
+// Steps as of mxp__what_if: without any, the time from first_ns to last_ns. MXP_ENOMEM, or the
+// error of a path.
 int mxp__whatif_candidates_find(mxp_source *process, const mxp_steps *steps, const bool *chosen,
                                 uint64_t limit_bytes, mxp_whatif_candidates *candidates);
 void mxp__whatif_candidates_fini(mxp_whatif_candidates *candidates);

@@ -17,11 +17,11 @@ LENGTH = 10 + 5 + 300 + 200 + 3 + 100
 STEPS = 6
 
 
-def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=(), scope=0, cost=0):
+def operator(file, thread, name, number, push, start, end, ready=None, released_by=0, uses=(), scope=0, cost=0, pushed_by=0):
     ready = push if ready is None else ready
     words = native_file.words(
         native_file.word0("operator", 4, file.origin + start), name | number << 32, (end - start) | 1 << 48,
-        (start - push) | 0 << 48, (start - ready) | len(uses) << 56, released_by, scope, cost)
+        (start - push) | pushed_by << 48, (start - ready) | len(uses) << 56, released_by, scope, cost)
     if uses:
         ids = [u | 1 << 31 for u in uses] + [0] * (14 - len(uses))
         words += native_file.words(4 | 4 << 8 | len(uses) << 16 | number << 32,
@@ -34,13 +34,17 @@ def wait(file, thread, name, begin, end, ended_by):
                                        (end - begin) | 1 << 48 | 1 << 52, 7))
 
 
-def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, scopes=("", ""), beside=None):
+def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, scopes=("", ""), beside=None, marked=True, worker_first=False):
     """`releaser`: the id that B says released it; in truth it is A's. B comes `late` behind A, or `early` before
     the end of A, on another worker. Not `related`: B waits for the worker and for nothing else. `loading`: how long
     the program loads a batch at the begin of each step. `scopes`: of A and of B. `beside`: C runs on the
-    other worker; "waited": the program waits for it behind B, when it is long over; "free": nothing does."""
+    other worker; "waited": the program waits for it behind B, when it is long over; "free": nothing does. Not `marked`:
+    nothing says where steps begin. `worker_first`: the worker is the trace's first thread, as of an engine that had
+    run before the recording."""
     file = native_file.NativeFile()
-    main, worker, other = file.thread("main"), file.thread("compute worker"), file.thread("light worker")
+    worker = file.thread("compute worker") if worker_first else None
+    main = file.thread("main")
+    worker, other = file.thread("compute worker") if worker is None else worker, file.thread("light worker")
     a, b = file.name("A", "operator", "span"), file.name("B", "operator", "span")
     waits, call = file.name("WaitForVar", "operator", "span"), file.name("MXPush", "MXNET_C_API", "span")
     batch = file.name("next batch", "input", "span")
@@ -48,18 +52,19 @@ def trace(releaser=None, steps=STEPS, late=0, early=0, related=True, loading=0, 
     of_a, of_b = (file.name(scope, 0, "scope") if scope else 0 for scope in scopes)
     for step in range(steps + 1):
         t = 50 * US + step * (LENGTH * US + loading)
-        file.meta(main, "step", t, value=step)
+        if marked:
+            file.meta(main, "step", t, value=step)
         if step == steps:
             break
         if loading:
             file.span(main, batch, t, t + loading)
         t += loading
         first = (3 if beside else 2) * step + 1
-        operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,), scope=of_a)
+        operator(file, worker, a, first, t + 10 * US, t + 15 * US, t + 315 * US, uses=(7,), scope=of_a, pushed_by=main)
         ready = t + 315 * US + late - early
         if related:
             operator(file, other if early else worker, b, first + 1, t + 20 * US, ready, t + 515 * US, ready=ready,
-                     released_by=releaser or first, uses=(7,), scope=of_b)
+                     released_by=releaser or first, uses=(7,), scope=of_b, pushed_by=main)
         else:
             operator(file, worker, b, first + 1, t + 20 * US, ready, t + 515 * US, uses=(8,))
         file.span(main, call, t + 10 * US, t + 15 * US)
@@ -110,6 +115,23 @@ def test_predicted_is_what_follows_from_the_program(write, changes, length):
     assert [step["predicted_ns"] for step in found["steps"]] == [length * US] * STEPS
     assert found["gain_low_ns"] <= found["gain_ns"] <= found["gain_high_ns"]
     assert not found["model"] and not found["upper_bound"]
+
+
+@pytest.mark.parametrize("worker_first", [False, True])
+@pytest.mark.parametrize("changes, gain", [
+    (["--name", "A=0.5"], 150 * STEPS),
+    (["--host", "0.5"], 55 * (STEPS - 1)),  # behind each wait but the last, with which the recording ends
+])
+def test_without_steps_the_recording_ends_with_the_program(write, changes, gain, worker_first):
+    path = write(trace(marked=False, worker_first=worker_first))
+    (process,) = json.loads(run(path, *changes, "--json").stdout)["processes"]
+    (found,) = process["predictions"]
+    assert process["steps"] == 1 and found["gain_ns"] == pytest.approx(gain * US, abs=1)  # the last nanosecond is the window's
+    shown = run(path).stdout
+    assert shown.startswith("window of 3.60 ms; replayed unchanged it comes out to the nanosecond\n")
+    assert "\nA twice as fast" in shown and "one window has no spread.\n" in shown
+    part = run(path, "--from", "0.7ms", "--until", "1.9ms").stdout  # two iterations and some
+    assert "\nA twice as fast" in part and part.startswith("window of 1.20 ms; ")
 
 
 @pytest.mark.parametrize("beside, until", [("free", LENGTH), ("waited", 518)])

@@ -63,6 +63,11 @@ typedef struct mxp_path {
 // operators, or else that did something last.
 uint32_t mxp__path_window_thread(const mxp_graph *graph);
 
+// The time from from_ns to until_ns as the one step of a trace, of any thread; what *window is
+// filled with must outlive what is returned, and so must `steps`.
+mxp_steps mxp__path_window(const mxp_steps *steps, int64_t from_ns, int64_t until_ns,
+                           mxp_step_window *window);
+
 // Walks [from_ns, to_ns) of the graph, which holds it, back from the operator that ends at to_ns,
 // or else from `thread`. MXP_ENOMEM.
 int mxp__path_walk(const mxp_graph *graph, int64_t from_ns, int64_t to_ns, uint32_t thread,

@@ -59,6 +59,22 @@ uint32_t mxp__path_window_thread(const mxp_graph *graph)
     return found == UINT32_MAX ? last_thread(graph) : found;
 }
 
+mxp_steps mxp__path_window(const mxp_steps *steps, int64_t from_ns, int64_t until_ns,
+                           mxp_step_window *window)
+{
+    mxp_steps one = *steps;
+    *window = (mxp_step_window){.mark_ns = from_ns,
+                                .next_ns = until_ns,
+                                .begin_ns = from_ns,
+                                .end_ns = until_ns,
+                                .cpu_ns = MXP__NOT_RECORDED,
+                                .run_delay_ns = MXP__NOT_RECORDED};
+    one.all = window;
+    one.count = 1;
+    one.thread = MXP__PATH_ANY_THREAD;
+    return one;
+}
+
 // ---- steps -------------------------------------------------------------------------------------
 static bool is_chosen(const batch *of, size_t step)
 {

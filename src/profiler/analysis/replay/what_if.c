@@ -19,7 +19,7 @@ static const double overlap_matters = 0.01;  // of the time of all operators
 
 typedef struct forecast {
     mxp_source *process;
-    const mxp_steps *steps;
+    mxp_steps *steps;
     const bool *chosen;
     uint64_t limit_bytes;
     bool wants_slack;
@@ -186,6 +186,9 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
 {
     mxp_replay_plan plan;
     const size_t first_of = of->out->count;
+    if (of->out->is_window) {  // it ends where the thread does that its path is walked from
+        of->steps->thread = mxp__path_window_thread(graph);
+    }
     int error = mxp__replay_plan_make(graph, of->steps, first, end, &plan);
     if (error != MXP_OK) {
         return error;
@@ -389,25 +392,18 @@ int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen
                  uint64_t limit_bytes, bool wants_slack, mxp_change_set *sets, size_t set_count,
                  mxp_what_if *result)
 {
-    *result = (mxp_what_if){.process = process, .sets = sets, .set_count = set_count};
+    const bool is_window = steps->count == 0;
+    *result = (mxp_what_if){
+        .process = process, .sets = sets, .set_count = set_count, .is_window = is_window};
     for (size_t i = 0; i < set_count; i++) {
         sets[i] = (mxp_change_set){.changes = sets[i].changes, .count = sets[i].count};
     }
-    mxp_step_window all = {
-        .mark_ns = steps->first_ns,
-        .next_ns = steps->last_ns,
-        .begin_ns = steps->first_ns,
-        .end_ns = steps->last_ns,
-    };
-    mxp_steps one = *steps;
-    if (steps->count == 0) {
-        one.all = &all;
-        one.count = 1;
-        chosen = NULL;
-    }
+    mxp_step_window window;
+    mxp_steps one =
+        is_window ? mxp__path_window(steps, steps->first_ns, steps->last_ns, &window) : *steps;
     forecast of = {.process = process,
                    .steps = &one,
-                   .chosen = chosen,
+                   .chosen = is_window ? NULL : chosen,
                    .limit_bytes = limit_bytes,
                    .wants_slack = wants_slack,
                    .out = result};

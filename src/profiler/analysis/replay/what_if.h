@@ -60,6 +60,7 @@ typedef struct mxp_what_if {
     size_t count, capacity;
     double *lengths_ns;  // as recorded
     double mean_ns;
+    bool is_window;  // no steps, but a time as one
     size_t left_out;  // chosen ones with losses or pauses in them, or without an end
     uint64_t operators, cut_ops;  // cut: of more variables than a record holds
     double unknown;  // share of the path
@@ -70,10 +71,11 @@ typedef struct mxp_what_if {
 } mxp_what_if;
 
 // `chosen`: by place in `steps`; null for all. Without steps: the time from first_ns to last_ns as
-// one. MXP_ENOTSUP, with the reason as detail: nothing can be predicted, because there are no
-// operators, losses or pauses are everywhere, the path is not known well enough, or the recorded
-// run does not come out of its own replay to the nanosecond. MXP_EINVAL: a glob fits nothing.
-// MXP_ENOMEM. The sets are the caller's; what is allocated in them is freed by mxp__what_if_fini.
+// one, of the thread from which its path is walked (mxp__path_window_thread). MXP_ENOTSUP, with the
+// reason as detail: nothing can be predicted, because there are no operators, losses or pauses are
+// everywhere, the path is not known well enough, or the recorded run does not come out of its own
+// replay to the nanosecond. MXP_EINVAL: a glob fits nothing. MXP_ENOMEM. The sets are the caller's;
+// what is allocated in them is freed by mxp__what_if_fini.
 int mxp__what_if(mxp_source *process, const mxp_steps *steps, const bool *chosen,
                  uint64_t limit_bytes, bool wants_slack, mxp_change_set *sets, size_t set_count,
                  mxp_what_if *result);
