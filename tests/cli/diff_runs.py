@@ -16,7 +16,10 @@ class Run(native_file.NativeFile):
 
     def __init__(self, number, **options):
         super().__init__(pid=100 + number, realtime_ns=1_700_000_000_000_000_000 + number * 1_000_000_000)
-        self.main, self.worker = self.thread("python"), self.thread("compute worker")
+        # Of an engine that had run before, the worker is the trace's first thread.
+        names = ["compute worker", "python"] if options.get("worker_first") else ["python", "compute worker"]
+        threads = {name: self.thread(name) for name in names}
+        self.main, self.worker = threads["python"], threads["compute worker"]
         self.at, self.steps, self.ids, self.cpu_ns, self.delay_ns = 1_000_000, 0, 0, 0, 0
         self.options = options
 

@@ -248,6 +248,15 @@ def test_without_steps_recordings_are_compared(work):
     assert diff(work, "before", "--", "b")[0] == 3  # steps on one side only
 
 
+def test_without_steps_the_path_is_the_programs_whichever_thread_is_first(work):
+    for name, worker_first in (("main", False), ("worker", True)):
+        diff_runs.write_side(work / name, 1, NOISE, with_steps=False, worker_first=worker_first)
+        diff_runs.write_side(work / (name + "_slower"), 1.3, NOISE, first=50, with_steps=False, worker_first=worker_first)
+    found = compared(work, "worker", "--", "worker_slower")[1]
+    assert found["path"] == compared(work, "main", "--", "main_slower")[1]["path"]
+    assert (found["path"][0]["kind"], found["path"][0]["name"]) == ("run", "conv")
+
+
 # ---- runs ----------------------------------------------------------------------------------------
 def test_a_directory_is_all_runs_in_it(work):
     (work / "deep" / "one").mkdir(parents=True)

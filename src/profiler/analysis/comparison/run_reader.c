@@ -204,7 +204,8 @@ static int add_path(void *context, const mxp_graph *graph, const mxp_steps *step
     return error;
 }
 
-// The recording as one step, given to what takes those of steps.
+// The recording as one step, given to what takes those of steps. Thread 0 may be a worker; without
+// operators there is none, and it is mostly the program's first.
 static int read_path(run_reader *reader, uint64_t limit_bytes)
 {
     if (reader->run->has_steps) {
@@ -214,6 +215,7 @@ static int read_path(run_reader *reader, uint64_t limit_bytes)
     mxp_steps one = reader->steps;
     one.all = &reader->whole;
     one.count = 1;
+    one.thread = reader->run->has_operators ? MXP__PATH_ANY_THREAD : one.thread;
     return mxp__path_steps(reader->source, &one, NULL, limit_bytes, add_path, reader);
 }
 
