@@ -168,13 +168,20 @@ static void put_neither(const mxp_explain_ranks *ranks, const mxp_screen *screen
     }
 }
 
-static void put_unknown(const mxp_explain_ranks *ranks, mxp_strbuf *out)
+static void put_unknown(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_bound_link *link = &ranks->bounds.links[ranks->bounds.link];
     mxp__strbuf_puts(out, "Whether the network bounds the job is unknown, because ");
     switch (ranks->bounds.doubt) {
     case MXP__DOUBT_NO_RATE:
         mxp__strbuf_puts(out, "no bytes that left a\nprocess are recorded in its steps.\n");
+        break;
+    case MXP__DOUBT_LITTLE:
+        mxp__strbuf_puts(out, "a step moves ");
+        mxp__put_bytes(link->out_bytes + link->in_bytes, out);
+        mxp__strbuf_puts(out, "\nin ");
+        mxp__put_duration(screen, link->network_ns.middle, out);
+        mxp__strbuf_puts(out, ", too little for a rate that can be compared with the probe's.\n");
         break;
     case MXP__DOUBT_UNEVEN:
         mxp__strbuf_puts(out, "the start's probe was\nuneven: ");
@@ -205,7 +212,7 @@ void mxp__explain_bound_put(const mxp_explain_ranks *ranks, const mxp_screen *sc
     if (bounds->bound == MXP__BOUND_OWNERS) {
         put_owners(ranks, screen, out);
     } else if (bounds->bound == MXP__BOUND_UNKNOWN) {
-        put_unknown(ranks, out);
+        put_unknown(ranks, screen, out);
     } else if (bounds->bound == MXP__BOUND_NEITHER) {
         put_neither(ranks, screen, out);
     } else if (bounds->full_links > 0) {
@@ -256,6 +263,7 @@ void mxp__explain_bound_json(const mxp_explain_ranks *ranks, mxp_json *json)
     static const char *const doubts[] = {
         [MXP__DOUBT_NO_PROBE] = "no probe was recorded",
         [MXP__DOUBT_NO_RATE] = "no bytes that left a process are recorded",
+        [MXP__DOUBT_LITTLE] = "too little is moved for a rate",
         [MXP__DOUBT_UNEVEN] = "the probe was uneven",
         [MXP__DOUBT_SLOW_PROBE] = "the probe reached less than the messages",
         [MXP__DOUBT_HOSTS] = "workers of a host are summed first"};

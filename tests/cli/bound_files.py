@@ -7,13 +7,14 @@ KEY_BYTES = 1_000_000
 
 
 class BoundJob(Job):
-    """Of each of `keys` keys a megabyte goes out and comes back, `rate` bytes a second each way; an owner takes `owner_ms` for a
-    key after the last arrival. `probe`: rate, least, most; None: there was none."""
+    """Of each of `keys` keys a megabyte, or `key_bytes`, goes out and comes back, `rate` bytes a second each way; an owner takes
+    `owner_ms` for a key after the last arrival. `probe`: rate, least, most; None: there was none."""
 
-    def __init__(self, ranks, seed, rate, keys=4, owner_ms=0.01, probe=None, rounds=True):
+    def __init__(self, ranks, seed, rate, keys=4, owner_ms=0.01, probe=None, rounds=True, key_bytes=KEY_BYTES):
         super().__init__(ranks, seed)
         self.rate, self.keys, self.owner_ns, self.probe, self.has_rates = rate, keys, owner_ms * MS, probe, rounds
-        self.way_ns = KEY_BYTES / rate * 1e9
+        self.key_bytes = key_bytes
+        self.way_ns = key_bytes / rate * 1e9
         self.exchange_ns = (keys + 1) * self.way_ns + keys * self.owner_ns
 
     def train(self, steps=40, base_ms=20.0, **how):
@@ -41,9 +42,9 @@ class BoundJob(Job):
         back = 0
         for key in range(keys):
             back = max(back, self.answered(key, arrivals[last])) + self.way_ns
-            numbers = {"round": step, "bytes": KEY_BYTES, "waited_ns": arrivals[last] - arrivals[rank], "waited_for": last}
+            numbers = {"round": step, "bytes": self.key_bytes, "waited_ns": arrivals[last] - arrivals[rank], "waited_for": last}
             if self.has_rates:
-                numbers.update(send_ns=(key + 1) * self.way_ns, bytes_out=KEY_BYTES, bytes_in=KEY_BYTES, receive_ns=self.way_ns)
+                numbers.update(send_ns=(key + 1) * self.way_ns, bytes_out=self.key_bytes, bytes_in=self.key_bytes, receive_ns=self.way_ns)
             file.span_on(thread, span, file.own(arrivals[rank]), file.own(back),
                          args=[(text["key"], 4, file.name(f"w{key}"))] + [(text[word], 1, int(value)) for word, value in numbers.items()])
 
@@ -54,7 +55,7 @@ class BoundJob(Job):
             end = self.answered(key, arrivals[last])
             here = arrivals[last] + (key + 1) * self.way_ns
             numbers = {"round": step, "first": arrivals.index(min(arrivals)), "last": last, "spread_ns": max(arrivals) - min(arrivals),
-                       "bytes": KEY_BYTES, "add_ns": 10 * US, "own_ns": end - here}
+                       "bytes": self.key_bytes, "add_ns": 10 * US, "own_ns": end - here}
             file.span_on(self.threads[owner]["store"], file.name("KVStore round", "communication", "async"),
                          file.own(min(arrivals)), file.own(end),
                          args=[(file.name("key"), 4, file.name(f"w{key}"))] + [(file.name(word), 1, int(value)) for word, value in numbers.items()])

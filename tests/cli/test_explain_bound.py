@@ -97,6 +97,18 @@ def test_nor_where_the_probe_cannot_be_true(tmp_path):
     assert between(silent)["network_unknown"] == "no bytes that left a process are recorded"
 
 
+@pytest.mark.parametrize("rate, bound", [(15 * MB, "unknown"), (5 * MB, "network")])
+def test_few_bytes_in_a_short_time_are_no_rate(tmp_path, rate, bound):
+    """32 kB a step: in 1.3 ms who had the cores may have taken most of it, in 4 ms the way did."""
+    folder = trained(tmp_path / "job", rate=rate, key_bytes=4000, probe=probe_of(rate))
+    found = between(folder)
+    assert found["bound"] == bound and found["full_links"] == (3 if bound == "network" else 0)
+    if bound == "unknown":
+        assert found["network_unknown"] == "too little is moved for a rate"
+        assert ("because a step moves 32.0 kB\nin 1." in (told := mxprof("explain", folder))
+                and " ms, too little for a rate that can be compared with the probe's.\n" in told)
+
+
 def test_what_is_said_outlives_merging_and_recovering(tmp_path):
     folder = trained(tmp_path / "job", rate=100 * MB, probe=probe_of(100 * MB))
     found = between(folder)

@@ -59,10 +59,27 @@ static bool is_within(double bytes_per_s, double probe)
     return bytes_per_s >= rate_least * probe && bytes_per_s <= rate_most * probe;
 }
 
+static bool has_rate(double bytes, double network_ns)
+{
+    return bytes >= MXP__BOUND_BYTES || network_ns >= MXP__BOUND_NS;
+}
+
+static bool link_has_rate(const mxp_bound_link *link)
+{
+    return has_rate(link->out_bytes + link->in_bytes, link->network_ns.middle);
+}
+
+// As fast as the probe, it seems.
+static bool is_little(const mxp_bound_link *link)
+{
+    return !link_has_rate(link) &&
+           link->bytes_per_s.middle >= rate_least * (double)link->probe.bytes_per_s;
+}
+
 static bool is_full(const mxp_bound_link *link)
 {
     const double probe = (double)link->probe.bytes_per_s;
-    return link->steps > 0 && probe > 0 && is_even(&link->probe) &&
+    return link->steps > 0 && probe > 0 && is_even(&link->probe) && link_has_rate(link) &&
            is_within(link->bytes_per_s.middle, probe) &&
            link->bytes_per_s.low >= rate_least * probe &&
            link->network_ns.middle >= MXP__BOUND_SHARE * link->step_ns;
@@ -116,18 +133,20 @@ static double rate_of_all(const mxp_bounds *bounds)
 static void find_full_server(search *self)
 {
     mxp_bounds *bounds = self->bounds;
-    double all_owned = 0;
+    double all_owned = 0, bytes = 0;
     for (size_t i = 0; i < bounds->link_count; i++) {
         const mxp_rank_probe *probe = &bounds->links[i].probe;
         if (probe->bytes_per_s > 0 && !is_even(probe)) {
             return;
         }
+        bytes += bounds->links[i].out_bytes + bounds->links[i].in_bytes;
     }
     for (size_t i = 0; i < self->owner_count; i++) {
         all_owned += owned_bytes(&self->owners[i]);
     }
     const double probe = middle_of(self, PROBE), all = rate_of_all(bounds);
-    const bool keeps = middle_of(self, NETWORK) >= MXP__BOUND_SHARE * middle_of(self, STEP);
+    const bool keeps = middle_of(self, NETWORK) >= MXP__BOUND_SHARE * middle_of(self, STEP) &&
+                       has_rate(bytes, middle_of(self, NETWORK));
     for (size_t i = 0; i < self->owner_count && keeps && all_owned > 0 && probe > 0; i++) {
         const double rate = all * owned_bytes(&self->owners[i]) / all_owned;
         if (self->owners[i].is_apart && is_within(rate, probe) &&
@@ -155,6 +174,7 @@ static mxp_bound_doubt doubt_of(const search *self)
         const mxp_bound_doubt own =
             link->steps == 0                                             ? MXP__DOUBT_NO_RATE
             : link->network_ns.middle < MXP__BOUND_SHARE * link->step_ns ? MXP__DOUBT_NONE
+            : is_little(link)                                            ? MXP__DOUBT_LITTLE
             : link->bytes_per_s.middle > rate_most * probe               ? MXP__DOUBT_SLOW_PROBE
             : !is_even(&link->probe)                                     ? MXP__DOUBT_UNEVEN
                                                                          : MXP__DOUBT_NONE;

@@ -3,7 +3,8 @@
 //
 // The network does where the messages of a step move at 80 to 120 % of the rate that the start's
 // probe has reached, and keep a part of the step: their time is the sending and the way back,
-// without the waits for other workers and without what the owner takes. Owners do where they take
+// without the waits for other workers and without what the owner takes. Of few bytes in a short
+// time there is no rate, because who had the cores takes most of it. Owners do where they take
 // longer to add, update and answer than workers wait for one another, and at least half of what
 // communication takes. With two levels what leaves a host are sums, which some of its workers hand
 // on: the ways are theirs, while the time of the rest is each worker's own. Nothing is compared
@@ -25,6 +26,7 @@ typedef enum mxp_bound_doubt {
     MXP__DOUBT_NONE,
     MXP__DOUBT_NO_PROBE,
     MXP__DOUBT_NO_RATE,  // operations say nothing of bytes that left
+    MXP__DOUBT_LITTLE,  // too few bytes in too short a time for a rate
     MXP__DOUBT_UNEVEN,  // parts of the probe are far apart
     MXP__DOUBT_SLOW_PROBE,  // it reached less than the messages of the steps
     MXP__DOUBT_HOSTS  // workers of a host are summed first, and what leaves it is not recorded
@@ -55,6 +57,10 @@ typedef struct mxp_bound_owner {
 
 enum { MXP__BOUND_NOWHERE = -1 };
 #define MXP__BOUND_SHARE 0.05  // of a step: what keeps less of it bounds nothing
+// A step's way is compared with the probe where it carries a piece of that at least, or takes so
+// long that who had the cores does not matter.
+#define MXP__BOUND_BYTES ((double)(512 << 10))
+#define MXP__BOUND_NS 2e6
 
 typedef struct mxp_bounds {
     mxp_bound bound;

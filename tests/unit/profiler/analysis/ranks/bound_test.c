@@ -230,6 +230,35 @@ static void communication_that_keeps_little_of_a_step_is_not_named(void **state)
     free(job);
 }
 
+// Who had the cores takes as long as the bytes, and the probe had them as well or as badly.
+static void few_bytes_in_a_short_time_are_no_rate(void **state)
+{
+    (void)state;
+    uint64_t random = 9;
+    sim_job *job = malloc(sizeof *job);
+    for (int i = 0; i < RUNS / 10; i++) {
+        plan of = draw_plan(&random, i);
+        of.compute_ns = 1 * ms;
+        of.bytes = between(&random, 500, 10000);
+        of.bytes_per_s = of.bytes / between(&random, 0.02e-3, 0.2e-3);
+        of.probe_bytes_per_s = of.bytes_per_s * between(&random, 0.95, 1.05);
+        run_job(job, &of, &random);
+        assert_true(job->found.links[0].network_ns.middle >
+                    MXP__BOUND_SHARE * job->found.links[0].step_ns);
+        assert_int_equal(job->found.bound, MXP__BOUND_UNKNOWN);
+        assert_int_equal(job->found.doubt, MXP__DOUBT_LITTLE);
+        assert_int_equal(job->found.full_links, 0);
+        mxp__bounds_fini(&job->found);
+        of.bytes *= 100;  // a piece of the probe or more in the same time
+        of.bytes_per_s *= 100;
+        of.probe_bytes_per_s *= 100;
+        run_job(job, &of, &random);
+        assert_int_equal(job->found.bound, MXP__BOUND_NETWORK);
+        mxp__bounds_fini(&job->found);
+    }
+    free(job);
+}
+
 static void owners_that_take_longest_are_named(void **state)
 {
     (void)state;
@@ -410,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_network_that_is_full_is_named),
         cmocka_unit_test(a_network_that_is_not_full_is_never_named),
         cmocka_unit_test(communication_that_keeps_little_of_a_step_is_not_named),
+        cmocka_unit_test(few_bytes_in_a_short_time_are_no_rate),
         cmocka_unit_test(owners_that_take_longest_are_named),
         cmocka_unit_test(owners_are_not_blamed_where_workers_wait_longer_for_one_another),
         cmocka_unit_test(an_owner_that_adds_all_the_time_is_named),
