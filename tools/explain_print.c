@@ -128,7 +128,9 @@ static void put_gain(const mxp_explained *of, const mxp_cause *cause, double mea
     mxp__strbuf_puts(out, cause->is_upper_bound ? "up to " : "");
     mxp__put_duration(screen, cause->gain_ns, out);
     mxp__strbuf_puts(out, " a step, ");
-    mxp__put_percent(mean_ns > 0 ? cause->gain_ns / mean_ns : 0, out);
+    // A part of all steps, of those too that are left out.
+    const double all_ns = mean_ns + (cause->is_left_out ? cause->gain_ns : 0);
+    mxp__put_percent(all_ns > 0 ? cause->gain_ns / all_ns : 0, out);
 }
 
 // Title to the left, gain to the right.

@@ -153,6 +153,25 @@ def test_spans_without_operators_are_explained_as_far_as_they_go(tmp_path):
     assert "causes that need dependencies were not looked for" in " ".join(text.split())
 
 
+def test_first_steps_that_are_left_out_are_a_part_of_all_steps(tmp_path):
+    file = native_file.NativeFile()
+    main, at = file.thread("main"), 0
+    for number, length in enumerate([200, 200, 200, *[10] * 12, 0]):
+        file.meta(main, "step", at, value=number)
+        at += length * MS
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    (process,) = json.loads(run("explain", "--json", path).stdout)["processes"]
+    assert (process["mean_ns"], process["first_run_steps_left_out"]) == (10 * MS, 3)
+    first = next(cause for cause in process["causes"] if cause["cause"] == "first-run cost")
+    # 3 * 190 ms of all 15 steps, of which the mean of the other twelve has nothing.
+    assert first["is_told"] and first["gain_ns"] == 38 * MS and first["left_ns"] == 10 * MS
+    assert re.search(r"^1  The first steps are slow +38\.0 ms a step, 79\.2%$", run("explain", path).stdout, re.MULTILINE)
+    (whole,) = json.loads(run("explain", "--json", "--step", "0:", path).stdout)["processes"]
+    first = next(cause for cause in whole["causes"] if cause["cause"] == "first-run cost")
+    assert (whole["mean_ns"], first["gain_ns"], first["left_ns"]) == (48 * MS, 38 * MS, 10 * MS)
+
+
 def test_much_noise_is_the_first_line(tmp_path):
     path = write(stepped([1, 2, 30, 1, 1, 90, 1, 2, 1, 1] * 3), tmp_path / "a.mxp")
     first = run("explain", path).stdout.splitlines()[0]

@@ -62,6 +62,7 @@ typedef struct mxp_cause {
     double doubt;  // probability of its mean being below the noise after all, adjusted (Holm)
     bool is_upper_bound;  // it cannot gain more; how much of it does is not known
     bool is_certain;  // not of steps that vary: told by the gain alone
+    bool is_left_out;  // what it costs is of steps that are left out, and not in the mean
     bool is_told;
     size_t steps;  // in which it is
     // What shows it. What is meant for other causes is zero.

@@ -80,6 +80,7 @@ int mxp__find_first_run(const mxp_facts *facts, mxp_causes *causes)
         cause->gains[i] = a_step_ns;
     }
     cause->is_certain = true;
+    cause->is_left_out = left_out > 0;
     cause->first_steps = first;
     cause->count = excess_ns;
     cause->steps = first > 0 ? first : 1;

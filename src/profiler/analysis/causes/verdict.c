@@ -102,7 +102,8 @@ static int weigh_all(mxp_verdict *verdict)
         if (causes->all[i].gain != MXP_GAIN_NONE) {
             error = mxp__cause_weigh(&causes->all[i], causes->steps, verdict->noise_ns);
             doubts[tests++] = causes->all[i].doubt;
-            causes->all[i].left_ns = verdict->mean_ns - causes->all[i].gain_ns;
+            causes->all[i].left_ns =
+                verdict->mean_ns - (causes->all[i].is_left_out ? 0 : causes->all[i].gain_ns);
         }
     }
     size_t padded = tests;

@@ -411,6 +411,7 @@ static void check_first(const mxp_facts *facts, const mxp_verdict *verdict)
     const mxp_cause *first = nth(verdict, 0, MXP_CAUSE_FIRST_RUN);
     assert_int_equal(facts->count, STEPS - 3);
     assert_int_equal(first->first_steps, 3);
+    assert_true(first->is_left_out && first->left_ns == verdict->mean_ns);
     // Three steps of 500 us instead of 100, spread over all.
     assert_true(first->gain_ns > 1150.0 * US / STEPS && first->gain_ns < 1250.0 * US / STEPS);
 }
