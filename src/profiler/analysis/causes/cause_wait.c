@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program waits for results in a call, and would get further if it did not. What it does with
 // the results is not known, so what is gained without the wait is an upper bound.
+#include "base/fail.h"
+#include "base/id_map.h"
 #include "profiler/analysis/causes/remedies.h"
 
 enum { CALLS_MAX = 4 };  // by the time that was waited in them
 
 typedef struct wait_call {
-    uint32_t name;  // of the call; of a wait in none its own
+    uint64_t key;  // name of the call, plus 1; of a wait in none its own
     uint64_t count, total_ns, steps;
     size_t last_step;  // index, plus 1
 } wait_call;
@@ -25,25 +27,20 @@ static uint32_t call_of(const mxp_graph *graph, uint32_t thread, const mxp_graph
     return host != NULL && host->name != 0 ? host->name : wait->name;
 }
 
-static void count_wait(const mxp_facts *facts, const mxp_graph *graph, const mxp_graph_wait *wait,
-                       wait_call *calls, size_t *count)
+static int count_wait(const mxp_facts *facts, const mxp_graph *graph, const mxp_graph_wait *wait,
+                      mxp_id_map *calls)
 {
-    const uint32_t name = call_of(graph, facts->steps->thread, wait);
-    size_t at = 0;
-    while (at < *count && calls[at].name != name) {
-        at++;
-    }
-    if (at == CALLS_MAX) {
-        return;
-    }
-    if (at == *count) {
-        calls[(*count)++] = (wait_call){.name = name};
+    wait_call *call =
+        mxp__id_map_add(calls, (uint64_t)call_of(graph, facts->steps->thread, wait) + 1);
+    if (call == NULL) {
+        return mxp__fail_memory("the calls that wait");
     }
     const size_t step = mxp__facts_index_at(facts, wait->begin_ns) + 1;
-    calls[at].count++;
-    calls[at].total_ns += (uint64_t)(wait->end_ns - wait->begin_ns);
-    calls[at].steps += step <= facts->count && step != calls[at].last_step;
-    calls[at].last_step = step;
+    call->count++;
+    call->total_ns += (uint64_t)(wait->end_ns - wait->begin_ns);
+    call->steps += step <= facts->count && step != call->last_step;
+    call->last_step = step;
+    return MXP_OK;
 }
 
 static int add_call(const mxp_facts *facts, const wait_call *call, mxp_causes *causes)
@@ -53,7 +50,7 @@ static int add_call(const mxp_facts *facts, const wait_call *call, mxp_causes *c
         return MXP_ENOMEM;
     }
     cause->is_upper_bound = true;
-    cause->places[0] = (mxp_cause_place){.name = call->name};
+    cause->places[0] = (mxp_cause_place){.name = (uint32_t)(call->key - 1)};
     cause->place_count = 1;
     cause->count = (double)call->count / (double)facts->count;
     cause->each_ns = (double)call->total_ns / (double)call->count;
@@ -61,28 +58,43 @@ static int add_call(const mxp_facts *facts, const wait_call *call, mxp_causes *c
     return MXP_OK;
 }
 
+// Some last wait there must be; what comes once in all steps is taken for it.
+static wait_call *longest_call(const mxp_id_map *calls)
+{
+    wait_call *longest = NULL;
+    for (wait_call *call = mxp__id_map_next(calls, NULL); call != NULL;
+         call = mxp__id_map_next(calls, call)) {
+        const bool is_longer = longest == NULL || call->total_ns > longest->total_ns ||
+                               (call->total_ns == longest->total_ns && call->key < longest->key);
+        longest = call->count > 1 && is_longer ? call : longest;
+    }
+    return longest;
+}
+
 int mxp__find_waits(const mxp_remedies *remedies, mxp_causes *causes)
 {
     const mxp_facts *facts = remedies->facts;
     const mxp_graph *graph = &remedies->graph;
-    wait_call calls[CALLS_MAX];
-    size_t count = 0;
     if (remedies->state != MXP_REMEDIES_EXACT || facts->steps->thread >= graph->thread_count) {
         return MXP_OK;
     }
     const mxp_graph_thread *thread = &graph->threads[facts->steps->thread];
-    for (size_t i = 0; i < thread->wait_count; i++) {
+    mxp_id_map calls = {.entry_bytes = sizeof(wait_call)};
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < thread->wait_count; i++) {
         const mxp_graph_wait *wait = &thread->waits[i];
         if (is_for_results(wait) && wait->name < facts->process->name_count) {
-            count_wait(facts, graph, wait, calls, &count);
+            error = count_wait(facts, graph, wait, &calls);
         }
     }
-    int error = MXP_OK;
-    for (size_t i = 0; error == MXP_OK && i < count; i++) {
-        // Some last wait there must be; one that comes once in all steps is taken for it.
-        if (calls[i].count > 1) {
-            error = add_call(facts, &calls[i], causes);
+    for (int i = 0; error == MXP_OK && i < CALLS_MAX; i++) {
+        wait_call *call = longest_call(&calls);
+        if (call == NULL) {
+            break;
         }
+        error = add_call(facts, call, causes);
+        call->count = 0;
     }
+    mxp__id_map_fini(&calls);
     return error;
 }

@@ -240,6 +240,39 @@ static void a_wait_that_keeps_the_program_from_running_ahead_is_told(void **stat
     judge(&of, check_wait);
 }
 
+static void check_last_call(const mxp_facts *facts, const mxp_verdict *verdict)
+{
+    const mxp_cause *wait = nth(verdict, 0, MXP_CAUSE_WAIT);
+    const mxp_name_view name = facts->process->name(facts->process, wait->places[0].name);
+    assert_string_equal(name.text, "the longest");
+}
+
+// Four others wait before it in the first steps.
+static void of_many_calls_that_wait_the_longest_is_told(void **state)
+{
+    (void)state;
+    fixture of;
+    begin(&of);
+    uint32_t calls[5];
+    static const char *const names[] = {"a", "b", "c", "d", "the longest"};
+    for (size_t i = 0; i < 5; i++) {
+        calls[i] = fake_span_name(of.source, "", names[i]);
+    }
+    for (uint64_t i = 0; i < STEPS; i++) {
+        mark(&of, i);
+        for (size_t j = 0; j < 4 && i < 2; j++) {
+            of.wait_name = calls[j];
+            push(&of, 5, 10, 100, 99);
+            wait(&of);
+        }
+        of.at += 30 * US;
+        five_layers(&of, 70 * US);
+        of.wait_name = calls[4];
+        wait(&of);
+    }
+    judge(&of, check_last_call);
+}
+
 // ---- a layer -----------------------------------------------------------------------------------
 static void check_layer(const mxp_facts *facts, const mxp_verdict *verdict)
 {
@@ -644,6 +677,7 @@ int main(void)
         cmocka_unit_test(slow_input_comes_before_the_wait_that_it_makes_costly),
         cmocka_unit_test(workers_of_the_loader_that_are_slow_are_told_as_such),
         cmocka_unit_test(a_wait_that_keeps_the_program_from_running_ahead_is_told),
+        cmocka_unit_test(of_many_calls_that_wait_the_longest_is_told),
         cmocka_unit_test(a_layer_above_all_others_together_is_told),
         cmocka_unit_test(a_layer_of_half_is_not_told),
         cmocka_unit_test(with_ceilings_the_layer_with_most_time_above_its_roof_is_told),
