@@ -24,30 +24,22 @@ typedef struct weaver {
     mxp_id_map variables;
     one_read *reads;
     size_t read_count, read_capacity;
-    size_t first;  // edge of the operator at hand
+    uint32_t number;  // of the operator at hand, from 1
+    uint32_t *edge_of;  // by operator: the number of the last one that has an edge to it
     uint32_t free_read;  // a chain of reads that a write has done with
 } weaver;
-
-static bool has_edge(const mxp_replay_plan *plan, size_t first, uint32_t to)
-{
-    for (size_t i = first; i < plan->edge_count; i++) {
-        if (plan->edges[i] == to) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static int add_edge(weaver *weave, uint32_t to)
 {
     mxp_replay_plan *plan = weave->plan;
-    if (has_edge(plan, weave->first, to)) {
+    if (weave->edge_of[to] == weave->number) {
         return MXP_OK;
     }
     if (mxp__grow(&plan->edges, &plan->edge_capacity, plan->edge_count + 1, sizeof *plan->edges) !=
         MXP_OK) {
         return mxp__fail_memory(mxp__replay_memory);
     }
+    weave->edge_of[to] = weave->number;
     plan->edges[plan->edge_count++] = to;
     return MXP_OK;
 }
@@ -127,8 +119,8 @@ static int weave_op(weaver *weave, uint32_t op)
         graph->ops[op].inner_of != MXP__NO_OP) {
         return MXP_OK;  // waits for the member before it, or moves with what it is in
     }
-    weave->first = plan->edge_count;
-    plan->edge_first[head] = (uint32_t)weave->first;
+    weave->number++;
+    plan->edge_first[head] = (uint32_t)plan->edge_count;
     const uint32_t count = mxp__graph_use_count(graph, head);
     int error = MXP_OK;
     for (uint32_t i = 0; i < count && error == MXP_OK; i++) {
@@ -165,8 +157,10 @@ int mxp__replay_edges(mxp_replay_plan *plan)
     plan->edge_first = mxp__alloc(graph->op_count * sizeof *plan->edge_first);
     plan->edge_ends = mxp__alloc(graph->op_count * sizeof *plan->edge_ends);
     plan->wait_ops = mxp__alloc(graph->wait_count * sizeof *plan->wait_ops);
+    weave.edge_of = mxp__alloc(graph->op_count * sizeof *weave.edge_of);
     int error = MXP_OK;
-    if ((graph->op_count > 0 && (plan->edge_first == NULL || plan->edge_ends == NULL)) ||
+    if ((graph->op_count > 0 &&
+         (plan->edge_first == NULL || plan->edge_ends == NULL || weave.edge_of == NULL)) ||
         (graph->wait_count > 0 && plan->wait_ops == NULL)) {
         error = mxp__fail_memory(mxp__replay_memory);
     }
@@ -180,5 +174,6 @@ int mxp__replay_edges(mxp_replay_plan *plan)
     }
     mxp__id_map_fini(&weave.variables);
     mxp__free(weave.reads, weave.read_capacity * sizeof *weave.reads);
+    mxp__free(weave.edge_of, graph->op_count * sizeof *weave.edge_of);
     return error;
 }
