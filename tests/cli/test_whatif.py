@@ -201,6 +201,25 @@ def test_a_free_worker_takes_what_was_pushed_first(write):
     assert [step["predicted_ns"] for step in two["steps"]] == [(328 + 82) * US] * STEPS
 
 
+def test_bulks_are_of_the_calls_of_all_parts_of_a_trace(write):
+    """More steps than 1 MiB of memory holds, so they are looked at in parts, and those of the last one push in another call."""
+    steps, length = 4000, 300 * US
+    file = native_file.NativeFile()
+    main, worker = file.thread("main"), file.thread("compute worker")
+    a, calls = file.name("A", "operator", "span"), [file.name(name, "MXNET_C_API", "span") for name in ("MXPush", "MXPushLater")]
+    for step in range(steps + 1):
+        t = 50 * US + step * length
+        file.meta(main, "step", t, value=step)
+        for place in range(3 if step < steps else 0):
+            push = t + place * 100 * US
+            operator(file, worker, a, 3 * step + place + 1, push, push + 5 * US, push + 15 * US, uses=(7,))
+            file.span(main, calls[2 * step >= steps], push, push + 100 * US)
+    path = write(file)
+    for memory in ("1", "1024"):
+        (process,) = json.loads(run(path, "--bulk", "5", "--memory", memory, "--json").stdout)["processes"]
+        assert process["predictions"][0]["gain_ns"] == 3 * 80 * US, memory
+
+
 def test_one_wait_of_each_step_can_be_left_out(write):
     (second,) = predictions(write(trace()), "--no-wait", "WaitForVar#2")
     assert second["changed"] == 0 and second["gain_ns"] == 0

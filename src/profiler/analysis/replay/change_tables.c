@@ -245,23 +245,22 @@ int mxp__change_tables_for(mxp_change_tables *tables, const mxp_graph *graph)
     if (tables->bulk < 2) {
         return MXP_OK;
     }
-    const size_t bytes = tables->names * sizeof(bool);
-    bool *pushes = mxp__alloc(bytes);
-    if (pushes == NULL) {
-        return mxp__fail_memory("changes");
+    if (tables->pushes == NULL) {
+        tables->pushes = mxp__alloc(tables->names * sizeof *tables->pushes);
+        if (tables->pushes == NULL) {
+            return mxp__fail_memory("changes");
+        }
     }
     for (size_t i = 0; i < graph->op_count; i++) {
         const mxp_graph_op *op = &graph->ops[i];
         const bool is_known = op->push_thread < graph->thread_count && !op->is_idle &&
                               graph->threads[op->push_thread].role == MXP__ROLE_PROGRAM;
         const uint32_t name = is_known ? call_at(graph, op->push_thread, op->push_ns) : 0;
-        if (name != 0 && name < tables->names && !pushes[name]) {
-            pushes[name] = true;
+        if (name != 0 && name < tables->names && !tables->pushes[name]) {
+            tables->pushes[name] = true;
             tables->by_call[name] *= 1.0 / tables->bulk;
         }
     }
-    mxp__free(pushes, bytes);
-    tables->bulk = 0;  // of other graphs as of this one
     return MXP_OK;
 }
 
@@ -271,6 +270,7 @@ void mxp__change_tables_fini(mxp_change_tables *tables)
     mxp__free(tables->by_scope, tables->names * sizeof *tables->by_scope);
     mxp__free(tables->by_call, tables->names * sizeof *tables->by_call);
     mxp__free(tables->no_wait, tables->names * sizeof *tables->no_wait);
+    mxp__free(tables->pushes, tables->names * sizeof *tables->pushes);
     mxp__free(tables->roof_of_name, tables->names * sizeof *tables->roof_of_name);
     mxp__free(tables->roof_of_scope, tables->names * sizeof *tables->roof_of_scope);
     *tables = (mxp_change_tables){0};

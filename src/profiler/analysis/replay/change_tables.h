@@ -13,6 +13,7 @@ typedef struct mxp_change_tables {
     const mxp_ceilings **roof_of_name, **roof_of_scope;
     uint64_t roofless;  // asked for, and not known
     uint32_t bulk;  // of MXP_CHANGE_BULK, 0: none
+    bool *pushes;  // calls that push and have their factor, of the graphs so far
     uint32_t names;
 } mxp_change_tables;
 
