@@ -16,6 +16,7 @@ import struct
 import subprocess
 import termios
 
+import diff_runs
 import foreign_traces
 import native_file
 import pytest
@@ -409,6 +410,21 @@ def test_an_operator_of_several_phases_says_which(tmp_path):
     assert re.search(r"^layer1/sgd_update  ", text, re.MULTILINE)
     tree = run(path, "--tree", "--step", "1:")
     assert "sgd_update (forward)" in tree
+
+
+def test_an_operator_without_a_name_is_on_the_path_like_others(tmp_path):
+    class Unnamed(diff_runs.Run):
+        def name(self, text, *how, **more):
+            return 0 if text == "unnamed" else super().name(text, *how, **more)
+    file = Unnamed(1)
+    for _ in range(6):
+        file.step({"conv": 500_000, "unnamed": 300_000})
+    path = tmp_path / "trace.mxp"
+    path.write_bytes(file.finish())
+    found = answer(path)
+    on_path = {row["name"]: row["path_ns"] / found["chosen_steps"] for row in found["operators"]}
+    assert on_path == {"conv": 500_000, "": 300_000}
+    assert found["path"]["kinds_ns"]["run"] == found["chosen_steps"] * 800_000
 
 
 def test_steps_of_other_threads_are_told(tmp_path):

@@ -270,7 +270,8 @@ static int add_path_row(pass *self, const mxp_path_row *path)
         !mxp__filter_takes(self->filter, path->name, path->scope, 0, path->phase)) {
         return MXP_OK;
     }
-    if (path->name == 0 || (!runs && !mxp__path_kind_is_host(path->kind))) {
+    // An operator without a name is a row all the same.
+    if (!runs && (path->name == 0 || !mxp__path_kind_is_host(path->kind))) {
         return MXP_OK;
     }
     const mxp_time_row ids = {.name = path->name,
