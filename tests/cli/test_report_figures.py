@@ -412,6 +412,20 @@ def test_an_operator_of_several_phases_says_which(tmp_path):
     assert "sgd_update (forward)" in tree
 
 
+def test_sums_beyond_what_64_bits_hold_stay_there(tmp_path):
+    """Ten spans from 1900 to today, of a program that took a time for a duration: in all 2^64 ns and some."""
+    names = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": i, "args": {"name": "loop"}} for i in range(10)]
+    spans = [{"ph": "X", "name": "long", "pid": 1, "tid": i, "ts": 0, "dur": 4e15, "args": {"of": 1}} for i in range(10)]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"traceEvents": names + spans}))
+    (row,) = answer(path)["spans"]
+    assert row["total_ns"] == row["self_ns"] == 2 ** 64 - 1 and row["calls"] == 10
+    assert re.search(r"^long +10 +>584 y +>584 y ", run(path), re.MULTILINE)
+    assert re.search(r"loop +10 +>584 y ", run(path, "--tree"))
+    (value,) = answer(path, "--by", "arg:of")["rows"]
+    assert value["total_ns"] == 2 ** 64 - 1
+
+
 def test_an_operator_without_a_name_is_on_the_path_like_others(tmp_path):
     class Unnamed(diff_runs.Run):
         def name(self, text, *how, **more):

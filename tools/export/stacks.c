@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "profiler/analysis/time/nesting.h"
 #include "profiler/export/scope_path.h"
 #include "profiler/export/tracks.h"
@@ -96,11 +97,11 @@ static int leave(void *context, const mxp_nested_span *span)
     mxp_stacks *stacks = context;
     if (span->is_async) {
         stacks->async_spans++;
-        stacks->async_ns += span->own_ns;
+        mxp__sum_add(&stacks->async_ns, span->own_ns);
         return MXP_OK;
     }
     stacks->stacks[span->tag].spans++;
-    stacks->stacks[span->tag].own_ns += span->own_ns;
+    mxp__sum_add(&stacks->stacks[span->tag].own_ns, span->own_ns);
     return MXP_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/id_map.h"
+#include "base/sum.h"
 #include "instances/arguments.h"
 #include "instances/instance_tables.h"
 #include "instances/nearest.h"
@@ -23,7 +24,7 @@ static const char memory_for[] = "the table by an argument";
 typedef struct value_row {
     size_t text_at, text_length;  // in `texts`
     uint32_t next;  // of the rows with the same hash, + 1; 0: none
-    int64_t total_ns;
+    uint64_t total_ns;
     double sum;  // of the other argument
     uint64_t summed;
     mxp_durations durations;
@@ -146,7 +147,7 @@ static int count(by_arg *self, const mxp_instance *instance, uint32_t *counted)
         is_counted(&self->open[instance->thread], instance->depth, *counted)) {
         return MXP_OK;
     }
-    row->total_ns += mxp__instance_ns(instance);
+    mxp__sum_add(&row->total_ns, (uint64_t)mxp__instance_ns(instance));
     return mxp__durations_add(&row->durations, mxp__instance_ns(instance));
 }
 
@@ -248,11 +249,10 @@ static void put_row(const by_arg *self, mxp_text_table *text, const value_row *r
 
 static void put_others(const by_arg *self, mxp_text_table *text)
 {
-    uint64_t spans = 0;
-    int64_t total_ns = 0;
+    uint64_t spans = 0, total_ns = 0;
     for (size_t i = shown(self); i < self->count; i++) {
         spans += self->rows[i].durations.total;
-        total_ns += self->rows[i].total_ns;
+        mxp__sum_add(&total_ns, self->rows[i].total_ns);
     }
     if (shown(self) < self->count) {
         mxp__strbuf_printf(mxp__text_cell(text), "%zu others", self->count - shown(self));
@@ -301,7 +301,7 @@ static void put_json(const by_arg *self)
         mxp__json_bytes(&json, "value", mxp__strbuf_text(&self->texts) + row->text_at,
                         row->text_length);
         mxp__json_u64(&json, "spans", row->durations.total);
-        mxp__json_i64(&json, "total_ns", row->total_ns);
+        mxp__json_u64(&json, "total_ns", row->total_ns);
         mxp__durations_json(&json, &row->durations, &wish->percentiles);
         if (wish->sum != NULL) {
             mxp__json_text(&json, "sum_of", wish->sum);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 
 typedef struct known_kind {
     uint64_t key;
@@ -173,7 +174,7 @@ int mxp__page_kind_count(mxp_page_kinds *kinds, uint32_t number, uint64_t durati
 {
     mxp_page_kind *kind = &kinds->all[number];
     kind->count++;
-    kind->total_ns += duration_ns;
+    mxp__sum_add(&kind->total_ns, duration_ns);
     kind->least_ns = duration_ns < kind->least_ns ? duration_ns : kind->least_ns;
     return mxp__samples_add(&kind->durations, duration_ns);
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "report/report.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -122,9 +123,9 @@ static void put_layer(layer_table *at, size_t place, bool is_largest)
 static void add_layer(mxp_layer *sum, const mxp_layer *layer)
 {
     for (int phase = 0; phase < MXP_PHASES; phase++) {
-        sum->phases_ns[phase] += layer->phases_ns[phase];
+        mxp__sum_add(&sum->phases_ns[phase], layer->phases_ns[phase]);
     }
-    sum->sum_ns += layer->sum_ns;
+    mxp__sum_add(&sum->sum_ns, layer->sum_ns);
     sum->path_ns += layer->path_ns;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "report/report.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -147,8 +148,8 @@ static void put_others(row_table *at)
     for (size_t i = at->shown; i < at->count; i++) {
         const mxp_time_row *row = &at->report->rows.rows[at->order[i]];
         others.count += row->count;
-        others.total_ns += row->total_ns;
-        others.self_ns += row->self_ns;
+        mxp__sum_add(&others.total_ns, row->total_ns);
+        mxp__sum_add(&others.self_ns, row->self_ns);
     }
     mxp__strbuf_printf(mxp__text_cell(&at->table), "%zu others", at->count - at->shown);
     mxp__put_count((double)others.count / mxp__report_per(at->report), mxp__text_cell(&at->table));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/sum.h"
 #include "report/report.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -132,8 +133,8 @@ static void put_children(tree_table *at, uint32_t parent)
         const mxp_tree_node *node = &at->tree->nodes[i];
         if (is_folded(at, node) || (wish->top > 0 && shown >= wish->top)) {
             others.count += node->count;
-            others.total_ns += node->total_ns;
-            others.self_ns += node->self_ns;
+            mxp__sum_add(&others.total_ns, node->total_ns);
+            mxp__sum_add(&others.self_ns, node->self_ns);
             folded++;
             continue;
         }

@@ -17,6 +17,7 @@ static const scale counts[] = {{1, ""},     {1e3, "k"},  {1e6, "M"}, {1e9, "G"},
                                {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
 
 enum { SCALES = 7, SECONDS = 3 };
+static const double largest_sum_ns = 0x1p64;  // there sums stay (base/sum.h): 584.5 years
 
 static void put_three_digits(double value, mxp_strbuf *out)
 {
@@ -81,6 +82,10 @@ static void put_duration(const mxp_screen *screen, double ns, bool is_change, mx
 {
     if (!isfinite(ns)) {
         mxp__strbuf_putc(out, '-');
+        return;
+    }
+    if (ns >= largest_sum_ns && !is_change && screen->unit == MXP_TIME_FITTING) {
+        mxp__strbuf_puts(out, ">584 y");
         return;
     }
     // What two digits behind the point would show as 0.00 is none, and has no sign.

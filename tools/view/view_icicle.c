@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "page/columns.h"
 #include "view/view.h"
 
@@ -82,7 +83,7 @@ static int add_row(icicle *tree, const mxp_time_rows *rows, const mxp_time_row *
     }
     error = error == MXP_OK ? add_named(tree, node, name, length, phase, &node) : error;
     if (error == MXP_OK) {
-        tree->nodes[node].self_ns += row->self_ns;
+        mxp__sum_add(&tree->nodes[node].self_ns, row->self_ns);
         tree->nodes[node].count += row->count;
     }
     return error;
@@ -127,9 +128,9 @@ static void add_up(icicle *tree)
 {
     for (size_t i = tree->count; i-- > 0;) {
         icicle_node *node = &tree->nodes[i];
-        node->total_ns += node->self_ns;
+        mxp__sum_add(&node->total_ns, node->self_ns);
         if (i > 0) {
-            tree->nodes[node->parent].total_ns += node->total_ns;
+            mxp__sum_add(&tree->nodes[node->parent].total_ns, node->total_ns);
         }
     }
 }

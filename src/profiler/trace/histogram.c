@@ -14,7 +14,7 @@ void mxp__histogram_init(mxp_histogram *histogram)
 void mxp__histogram_merge(mxp_histogram *into, const mxp_histogram *from)
 {
     into->count += from->count;
-    into->total += from->total;
+    mxp__sum_add(&into->total, from->total);
     into->min = from->min < into->min ? from->min : into->min;
     into->max = from->max > into->max ? from->max : into->max;
     for (uint32_t i = 0; i < MXP__HISTOGRAM_BUCKETS; i++) {

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/sum.h"
+
 enum { MXP__HISTOGRAM_BUCKETS = 4 * 62 + 4 };
 
 typedef struct mxp_histogram {
@@ -29,7 +31,7 @@ static inline uint32_t mxp__histogram_index(uint64_t value)
 static inline void mxp__histogram_add(mxp_histogram *histogram, uint64_t value)
 {
     histogram->count++;
-    histogram->total += value;
+    mxp__sum_add(&histogram->total, value);
     histogram->min = value < histogram->min ? value : histogram->min;
     histogram->max = value > histogram->max ? value : histogram->max;
     uint32_t *bucket = &histogram->bucket[mxp__histogram_index(value)];
@@ -44,7 +46,7 @@ static inline void mxp__histogram_add_equal(mxp_histogram *histogram, uint64_t v
         mxp__histogram_add(histogram, value);
         uint32_t *bucket = &histogram->bucket[mxp__histogram_index(value)];
         histogram->count += times - 1;
-        histogram->total += (times - 1) * value;
+        mxp__sum_add(&histogram->total, mxp__sum_times(value, times - 1));
         *bucket = times - 1 > UINT32_MAX - *bucket ? UINT32_MAX : *bucket + (times - 1);
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "profiler/analysis/time/nesting.h"
 #include "profiler/analysis/time/time_tree.h"
 
@@ -123,7 +124,7 @@ static int leave(void *context, const mxp_nested_span *span)
     }
     mxp_tree_node *node = &self->tree->nodes[span->tag];
     node->count++;
-    node->self_ns += span->own_ns;
+    mxp__sum_add(&node->self_ns, span->own_ns);
     return node->durations == NULL
                ? MXP_OK
                : mxp__samples_add(node->durations, (uint64_t)(event->end_ns - event->begin_ns));

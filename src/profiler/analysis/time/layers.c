@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 
 static bool has_anything(const mxp_time_row *row)
 {
@@ -15,11 +16,13 @@ static bool has_anything(const mxp_time_row *row)
 // ---- layers ------------------------------------------------------------------------------------
 static void add(mxp_layer *layer, const mxp_time_row *row)
 {
-    layer->phases_ns[row->phase < MXP_PHASES ? row->phase : MXP_PHASE_NONE] += row->total_ns;
-    layer->sum_ns += row->overlaps ? 0 : row->total_ns;  // beside the others, not after them
+    const uint32_t phase = row->phase < MXP_PHASES ? row->phase : MXP_PHASE_NONE;
+    mxp__sum_add(&layer->phases_ns[phase], row->total_ns);
+    // What overlaps is beside the others, not after them.
+    mxp__sum_add(&layer->sum_ns, row->overlaps ? 0 : row->total_ns);
     layer->path_ns += row->path_ns;
-    layer->waited_ns += row->waited_ns;
-    layer->queued_ns += row->queued_ns;
+    mxp__sum_add(&layer->waited_ns, row->waited_ns);
+    mxp__sum_add(&layer->queued_ns, row->queued_ns);
     layer->count += row->count;
 }
 

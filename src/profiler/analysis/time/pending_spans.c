@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 
 // At the maximum those are added up that only the same long spans can claim: a program's first
 // function has all of its calls inside.
@@ -83,7 +84,7 @@ static int add_up(mxp_pending_spans *pending, const mxp_range_index *index, uint
             claim++;
         }
         if (kept > 0 && claim == last_claim) {
-            pending->all[kept - 1].duration_ns += pending->all[i].duration_ns;
+            mxp__sum_add(&pending->all[kept - 1].duration_ns, pending->all[i].duration_ns);
         } else {
             pending->all[kept++] = pending->all[i];
         }

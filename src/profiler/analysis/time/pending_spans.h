@@ -5,6 +5,7 @@
 #ifndef MXP_ANALYSIS_PENDING_SPANS_H
 #define MXP_ANALYSIS_PENDING_SPANS_H
 
+#include "base/sum.h"
 #include "profiler/analysis/window/range_index.h"
 
 typedef struct mxp_pending_span {
@@ -32,7 +33,7 @@ static inline int mxp__pending_spans_add(mxp_pending_spans *pending, const mxp_r
     uint64_t inside_ns = 0;
     size_t count = pending->count;
     while (count > 0 && pending->all[count - 1].begin_ns >= begin_ns) {
-        inside_ns += pending->all[--count].duration_ns;
+        mxp__sum_add(&inside_ns, pending->all[--count].duration_ns);
     }
     *own_ns = inside_ns < duration_ns ? duration_ns - inside_ns : 0;
     pending->count = count;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/id_map.h"
+#include "base/sum.h"
 #include "profiler/analysis/time/pending_spans.h"
 #include "profiler/analysis/window/range_reader.h"
 
@@ -125,8 +126,8 @@ static inline int add_duration(const reading *self, mxp_time_row *row, uint64_t 
                                uint64_t own_ns)
 {
     row->count++;
-    row->total_ns += duration_ns;
-    row->self_ns += own_ns;
+    mxp__sum_add(&row->total_ns, duration_ns);
+    mxp__sum_add(&row->self_ns, own_ns);
     row->longest_ns = duration_ns > row->longest_ns ? duration_ns : row->longest_ns;
     return self->part->has_no_durations ? MXP_OK : mxp__samples_add(&row->durations, duration_ns);
 }
@@ -153,8 +154,8 @@ static inline int add_to_row(reading *self, const uint64_t *words, const mxp_ope
         row->overlaps = true;
     }
     const uint64_t duration_ns = (uint64_t)(times->end_ns - times->start_ns);
-    row->waited_ns += distance_ns(times->push_ns, times->ready_ns);
-    row->queued_ns += distance_ns(times->ready_ns, times->start_ns);
+    mxp__sum_add(&row->waited_ns, distance_ns(times->push_ns, times->ready_ns));
+    mxp__sum_add(&row->queued_ns, distance_ns(times->ready_ns, times->start_ns));
     self->part->operators++;
     return add_duration(self, row, duration_ns, duration_ns);
 }

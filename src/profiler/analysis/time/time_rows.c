@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 #include "profiler/analysis/time/time_part.h"
 #include "profiler/analysis/window/side_by_side.h"
 
@@ -113,11 +114,11 @@ static int fold_row(pass *self, mxp_time_row *from)
     mxp_time_row *to = &self->rows->rows[place];
     to->overlaps |= from->overlaps;
     to->count += from->count;
-    to->total_ns += from->total_ns;
-    to->self_ns += from->self_ns;
+    mxp__sum_add(&to->total_ns, from->total_ns);
+    mxp__sum_add(&to->self_ns, from->self_ns);
     to->longest_ns = from->longest_ns > to->longest_ns ? from->longest_ns : to->longest_ns;
-    to->waited_ns += from->waited_ns;
-    to->queued_ns += from->queued_ns;
+    mxp__sum_add(&to->waited_ns, from->waited_ns);
+    mxp__sum_add(&to->queued_ns, from->queued_ns);
     return mxp__samples_merge(&to->durations, &from->durations);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/sum.h"
 
 static const char memory_for[] = "the tree";
 
@@ -84,12 +85,12 @@ static void add_up(mxp_time_tree *tree)
     for (size_t i = tree->count; i-- > 1;) {
         const mxp_tree_node *node = &tree->nodes[i];
         mxp_tree_node *parent = &tree->nodes[node->parent];
-        parent->total_ns += node->total_ns;
+        mxp__sum_add(&parent->total_ns, node->total_ns);
         parent->path_ns += node->path_ns;
         if (parent->durations == NULL) {  // a scope or a thread: of all that is in it
             parent->count += node->count;
-            parent->waited_ns += node->waited_ns;
-            parent->queued_ns += node->queued_ns;
+            mxp__sum_add(&parent->waited_ns, node->waited_ns);
+            mxp__sum_add(&parent->queued_ns, node->queued_ns);
         }
     }
 }

@@ -44,6 +44,25 @@ static void adding_keeps_exact_sums(void **state)
     assert_int_equal(histogram.max, 999999);
 }
 
+static void sums_stay_at_their_largest(void **state)
+{
+    (void)state;
+    mxp_histogram histogram, other;
+    mxp__histogram_init(&histogram);
+    mxp__histogram_init(&other);
+    mxp__histogram_add(&histogram, UINT64_MAX / 2);
+    mxp__histogram_add_equal(&other, UINT64_MAX / 4, 2);
+    mxp__histogram_merge(&other, &histogram);
+    assert_true(other.total == UINT64_MAX / 4 * 2 + UINT64_MAX / 2);
+    mxp__histogram_merge(&other, &histogram);
+    assert_true(other.total == UINT64_MAX);
+    mxp__histogram_add(&histogram, UINT64_MAX);
+    assert_true(histogram.total == UINT64_MAX);
+    mxp__histogram_init(&histogram);
+    mxp__histogram_add_equal(&histogram, UINT64_MAX / 4, 5);
+    assert_true(histogram.total == UINT64_MAX && histogram.count == 5);
+}
+
 static void merging_equals_adding_all(void **state)
 {
     (void)state;
@@ -182,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_lies_in_its_bucket),
         cmocka_unit_test(adding_keeps_exact_sums),
+        cmocka_unit_test(sums_stay_at_their_largest),
         cmocka_unit_test(merging_equals_adding_all),
         cmocka_unit_test(a_full_bucket_stays_full),
         cmocka_unit_test(quantiles_of_few_values_are_sane),
