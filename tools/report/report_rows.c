@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/sum.h"
+#include "profiler/analysis/time/row_phases.h"
 #include "report/report.h"
 #include "text/figure.h"
 #include "text/label.h"
@@ -23,6 +24,7 @@ typedef struct row_table {
     size_t count, shown;
     uint64_t *tenths;  // of the path: rows that are shown, others
     bool *is_shared;  // scopes: whose own text another scope has as well
+    mxp_id_map phases;  // of operators that ran in several
     mxp_text_table table;
 } row_table;
 
@@ -44,17 +46,6 @@ static void find_shared_texts(row_table *at)
     mxp__free(first, scopes->texts.count * sizeof *first);
 }
 
-static bool in_several_phases(const row_table *at, const mxp_time_row *row)
-{
-    for (size_t i = 0; i < at->count; i++) {
-        const mxp_time_row *other = &at->report->rows.rows[at->order[i]];
-        if (other->scope == row->scope && other->name == row->name && other->phase != row->phase) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void put_name(const row_table *at, const mxp_time_row *row, mxp_strbuf *out)
 {
     const mxp_time_report *report = at->report;
@@ -68,7 +59,7 @@ static void put_name(const row_table *at, const mxp_time_row *row, mxp_strbuf *o
     }
     const char *name = mxp__time_row_name(&report->rows, row, &length);
     mxp__put_label(report->screen, name, length, out);
-    if (at->operators && in_several_phases(at, row)) {
+    if (at->operators && mxp__row_has_phases(&at->phases, row)) {
         mxp__strbuf_puts(out, mxp__report_phase(row->phase));
     }
 }
@@ -221,10 +212,14 @@ static int put_rows(mxp_time_report *report, bool operators, mxp_time_key key, s
     find_shared_texts(&at);
     int error = make_tenths(&at);
     if (error == MXP_OK) {
+        error = mxp__row_phases_make(&report->rows, &at.phases);
+    }
+    if (error == MXP_OK) {
         put_table(&at, out);
     }
     mxp__free(at.tenths, (at.shown + 1) * sizeof *at.tenths);
     mxp__free(at.is_shared, report->rows.scopes.count * sizeof *at.is_shared);
+    mxp__id_map_fini(&at.phases);
     mxp__free(at.order, bytes);
     return error;
 }

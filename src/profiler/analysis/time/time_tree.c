@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/sum.h"
+#include "profiler/analysis/time/row_phases.h"
 
 static const char memory_for[] = "the tree";
 
@@ -25,29 +26,8 @@ static void copy_scopes(const mxp_time_rows *rows, mxp_time_tree *tree)
     }
 }
 
-static bool in_several_phases(const mxp_time_rows *rows, const mxp_time_row *row)
+static void add_operators(mxp_time_rows *rows, const mxp_id_map *phases, mxp_time_tree *tree)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        const mxp_time_row *other = &rows->rows[i];
-        if (other->is_operator && other->scope == row->scope && other->name == row->name &&
-            other->phase != row->phase && other->count > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int mxp__scope_time_tree(mxp_time_rows *rows, mxp_time_tree *tree)
-{
-    const size_t most = rows->scopes.count + rows->count;
-    *tree = (mxp_time_tree){.texts = &rows->scopes.texts};
-    if (mxp__grow(&tree->nodes, &tree->capacity, most + 1, sizeof *tree->nodes) != MXP_OK) {
-        return mxp__fail_memory(memory_for);
-    }
-    copy_scopes(rows, tree);
-    if (tree->count == 0) {
-        tree->nodes[tree->count++] = (mxp_tree_node){.kind = MXP_TREE_ROOT};
-    }
     for (size_t i = 0; i < rows->count; i++) {
         mxp_time_row *row = &rows->rows[i];
         if (!row->is_operator || (row->count == 0 && row->path_ns == 0)) {
@@ -58,7 +38,7 @@ int mxp__scope_time_tree(mxp_time_rows *rows, mxp_time_tree *tree)
             .depth = tree->nodes[row->scope].depth + 1,
             .text = row->name,
             .kind = MXP_TREE_OPERATOR,
-            .phase = in_several_phases(rows, row) ? row->phase : (uint8_t)MXP_PHASE_NONE,
+            .phase = mxp__row_has_phases(phases, row) ? row->phase : (uint8_t)MXP_PHASE_NONE,
             .count = row->count,
             .self_ns = row->total_ns,
             .waited_ns = row->waited_ns,
@@ -66,7 +46,26 @@ int mxp__scope_time_tree(mxp_time_rows *rows, mxp_time_tree *tree)
             .path_ns = row->path_ns,
             .durations = &row->durations};
     }
-    return MXP_OK;
+}
+
+int mxp__scope_time_tree(mxp_time_rows *rows, mxp_time_tree *tree)
+{
+    const size_t most = rows->scopes.count + rows->count;
+    mxp_id_map phases;
+    *tree = (mxp_time_tree){.texts = &rows->scopes.texts};
+    if (mxp__grow(&tree->nodes, &tree->capacity, most + 1, sizeof *tree->nodes) != MXP_OK) {
+        return mxp__fail_memory(memory_for);
+    }
+    copy_scopes(rows, tree);
+    if (tree->count == 0) {
+        tree->nodes[tree->count++] = (mxp_tree_node){.kind = MXP_TREE_ROOT};
+    }
+    int error = mxp__row_phases_make(rows, &phases);
+    if (error == MXP_OK) {
+        add_operators(rows, &phases, tree);
+    }
+    mxp__id_map_fini(&phases);
+    return error;
 }
 
 // ---- order -------------------------------------------------------------------------------------
