@@ -149,14 +149,29 @@ static int find_ceilings(const mxp_command *self, const roof_options *options,
 }
 
 // ---- a process ---------------------------------------------------------------------------------
-static mxp_roof_group *find_group(mxp_roof *roof, uint32_t name, uint32_t scope)
+typedef struct group_place {
+    uint64_t key;  // name and scope
+    size_t group;
+} group_place;
+
+static uint64_t key_of(uint32_t name, uint32_t scope)
 {
+    const uint64_t key = ((uint64_t)scope << 32 | name) + 1;
+    return key == 0 ? UINT64_MAX : key;  // ids of damaged records may be any
+}
+
+static int find_groups(const mxp_roof *roof, mxp_id_map *places)
+{
+    *places = (mxp_id_map){.entry_bytes = sizeof(group_place)};
     for (size_t i = 0; i < roof->group_count; i++) {
-        if (roof->groups[i].name == name && roof->groups[i].scope == scope) {
-            return &roof->groups[i];
+        group_place *place =
+            mxp__id_map_add(places, key_of(roof->groups[i].name, roof->groups[i].scope));
+        if (place == NULL) {
+            return mxp__fail_memory("the operators on the path");
         }
+        place->group = i;
     }
-    return NULL;
+    return MXP_OK;
 }
 
 // How much of each group is on the path of the steps. Without it groups keep their run time.
@@ -168,17 +183,23 @@ static int add_path(mxp_roof_shown *shown)
     mxp_path_rows rows = {0};
     int error = mxp__path_rows_of_steps(shown->source, &shown->steps, shown->choice.steps,
                                         MXP__GRAPH_BYTES_MAX, &rows);
+    mxp_id_map places = {0};
+    if (error == MXP_OK) {
+        error = find_groups(&shown->roof, &places);
+    }
     for (size_t i = 0; error == MXP_OK && i < shown->roof.group_count; i++) {
         shown->roof.groups[i].has_path = true;
     }
     for (size_t i = 0; error == MXP_OK && i < rows.count; i++) {
         const mxp_path_row *row = &rows.rows[i];
         bool runs = row->kind == MXP__PATH_RUN || row->kind == MXP__PATH_COMMUNICATION;
-        mxp_roof_group *group = runs ? find_group(&shown->roof, row->name, row->scope) : NULL;
-        if (group != NULL) {
-            group->path_ns += row->total_ns;
+        const group_place *place =
+            runs ? mxp__id_map_find(&places, key_of(row->name, row->scope)) : NULL;
+        if (place != NULL) {
+            shown->roof.groups[place->group].path_ns += row->total_ns;
         }
     }
+    mxp__id_map_fini(&places);
     mxp__path_rows_fini(&rows);
     shown->has_path = error == MXP_OK;
     mxp__roof_sort(&shown->roof);
