@@ -75,32 +75,26 @@ static int compare_marks(const void *a, const void *b)
     return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1) : 0;
 }
 
-static uint64_t marks_of(const finder *find, uint32_t thread)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < find->mark_count; i++) {
-        count += find->marks[i].thread == thread;
-    }
-    return count;
-}
-
 // The thread with most marks; of several the one with the lowest index.
-static void choose_thread(finder *find)
+static int choose_thread(finder *find)
 {
     mxp_steps *steps = find->steps;
     const size_t threads = find->source->thread_count;
-    uint64_t most = 0;
-    for (uint32_t thread = 0; thread < threads; thread++) {
-        const uint64_t own = marks_of(find, thread);
-        steps->other_threads += own > 0;
-        if (own > most) {
-            most = own;
-            steps->thread = thread;
-        }
-        if (own == find->mark_count) {
-            break;  // all of them are its
+    uint64_t *marks = mxp__alloc(threads * sizeof *marks), most = 0;
+    if (marks == NULL && threads > 0) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < find->mark_count; i++) {
+        if (find->marks[i].thread < threads) {
+            marks[find->marks[i].thread]++;
         }
     }
+    for (uint32_t thread = 0; thread < threads; thread++) {
+        steps->other_threads += marks[thread] > 0;
+        steps->thread = marks[thread] > most ? thread : steps->thread;
+        most = marks[thread] > most ? marks[thread] : most;
+    }
+    mxp__free(marks, threads * sizeof *marks);
     steps->other_threads -= most > 0;
     steps->other_marks = find->mark_count - most;
     size_t kept = 0;
@@ -110,6 +104,7 @@ static void choose_thread(finder *find)
         }
     }
     find->mark_count = kept;
+    return MXP_OK;
 }
 
 size_t mxp__steps_of(const mxp_steps *steps, uint64_t ticks)
@@ -394,8 +389,10 @@ static int find_all(finder *find)
     if (find->mark_count > 1) {
         qsort(find->marks, find->mark_count, sizeof *find->marks, compare_marks);
     }
-    choose_thread(find);
-    error = make_room(find);
+    error = choose_thread(find);
+    if (error == MXP_OK) {
+        error = make_room(find);
+    }
     if (error == MXP_OK) {
         assign_ends(find);
         error = find_last_operators(find);
