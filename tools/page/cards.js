@@ -161,7 +161,7 @@ function tryFirst(head, choose) {
   const ofWorkers = ranksAdvice(head), tab = ofWorkers || told ? 'Explain' : best ? 'What-if' : !largest ? '' : isLayers ? 'Layers' : head.report.operators?.length ? 'Operators' : 'Calls';
   const nothing = !largest ? 'record operators and calls: profiler.set_config(profile_all=True)' : head.explainRefused ? name(head.explainRefused) : isOfOneStep(head) ? ONE_STEP : head.steps.length ? 'nothing stands out from the noise' : 'mark steps, without which no cause is told';
   const words = ofWorkers || (told ? `${name(told.title)}${cause?.gain_ns > 0 ? `: saves ${gainShort(cause)}` : ''}`
-    : best ? `${best.words} would save ${time(best.gain, 3)} a step; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);
+    : best ? `${best.words} would save ${time(best.gain, 3)} ${head.steps.length ? 'a step' : 'of the run'}; ${nothing}` : largest && head.steps.length ? `the largest, ${largest.name}, ${percent(largest.share)}; ${nothing}` : largest ? `${nothing}; the largest is ${largest.name}, ${percent(largest.share)}` : nothing);
   return h('p', { class: 'try' }, h('b', {}, 'Try first: '), h('span', { class: 'name' }, words), ' ', tab && button(tab, () => choose(tab), { class: 'small' }));
 }
 

@@ -44,12 +44,12 @@ export function predictionsOf(head) {
 
 /** @param {Head} head @param {Chosen | null} on @param {(chosen: Chosen | null) => void} choose @returns {Panel} */
 export function whatifPanel(head, on, choose) {
-  const all = predictionsOf(head), most = largestOf(all, row => Math.abs(row.prediction.gain_ns));
+  const all = predictionsOf(head), most = largestOf(all, row => Math.abs(row.prediction.gain_ns)), isOfSteps = head.steps.length > 0;
   if (!all.length) return { element: empty(head.whatifRefused ? name(head.whatifRefused) : 'Nothing was predicted.') };
   const list = table('What-if', [
     { title: 'If', value: row => row.chosen.words },
-    { title: 'A step', kind: 'text', value: row => row.prediction.gain_ns, show: row => gainRange(row.prediction) }, barColumn(row => [['good', Math.max(0, row.prediction.gain_ns)]], most),
-    timeColumn('Then takes', row => row.prediction.mean_ns), shareColumn('Of a step', row => row.prediction.gain_ns / row.recorded, true),
+    { title: isOfSteps ? 'A step' : 'Gain', kind: 'text', value: row => row.prediction.gain_ns, show: row => gainRange(row.prediction) }, barColumn(row => [['good', Math.max(0, row.prediction.gain_ns)]], most),
+    timeColumn('Then takes', row => row.prediction.mean_ns), shareColumn(isOfSteps ? 'Of a step' : 'Of the run', row => row.prediction.gain_ns / row.recorded, true),
     { title: 'Worth', kind: 'text', value: row => validity(row.prediction), minor: true }, ...processColumn(head, row => row.pid),
     { title: '', value: row => row.chosen.words, show: ({ chosen }) => {
       const isOn = on !== null && on.words === chosen.words && on.process === chosen.process;
@@ -58,6 +58,6 @@ export function whatifPanel(head, on, choose) {
   ], all, { text: row => row.chosen.words });
   const recorded = new Map(all.filter(row => row.steps > 0).map(row => [row.pid, row.recorded]));
   const takes = [...recorded].map(([pid, ns]) => `${time(ns)}${recorded.size > 1 ? ` in ${nameOfPid(head, pid)}` : ''}`).join(', ');
-  return { element: h('div', { class: 'panel' }, h('p', { class: 'note' }, takes && `A step takes ${takes} as recorded. `, `Each row is one change alone; the range is of the steps\u2019 own spread.`), list.element), filter: list.filter,
+  return { element: h('div', { class: 'panel' }, h('p', { class: 'note' }, takes && `${isOfSteps ? 'A step' : 'The run'} takes ${takes} as recorded. `, `Each row is one change alone${isOfSteps ? '; the range is of the steps\u2019 own spread' : ''}.`), list.element), filter: list.filter,
     csv: () => [['if', 'gain (ns)', 'low (ns)', 'high (ns)', 'mean (ns)', 'worth'], ...all.map(({ prediction, chosen }) => [chosen.words, prediction.gain_ns, prediction.gain_low_ns, prediction.gain_high_ns, prediction.mean_ns, validity(prediction)])] };
 }
