@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hidden operators, waits and ends of steps are for analyses: tables and other formats are, but for the number of records, byte for
+"""Hidden operators and waits are for analyses: tables and other formats are, but for the number of records, byte for
 byte those of a file without them."""
 import os
 import pathlib
@@ -12,8 +12,7 @@ from native_file import NativeFile, words
 
 BUILD = pathlib.Path(os.environ.get("MXPROF_BUILD", "build/release")).resolve()
 US = 1000
-OPERATOR, VARIABLES, META, WAIT, HIDDEN = 3, 4, 9, 10, 11
-STEP_END = 7
+OPERATOR, VARIABLES, WAIT, HIDDEN = 3, 4, 10, 11
 UNKNOWN_THREAD = 0xFFFF
 
 
@@ -52,8 +51,6 @@ class Program(NativeFile):
             self.add(self.main, words(self.word0(WAIT, 2, at + 30 * US), self.dot | (2 * number + 2) << 32,
                                       590 * US | 3 << 48 | 3 << 52, 0))
         self.span(self.main, self.call, at + 25 * US, at + 625 * US)
-        if self.quiet:
-            self.add(self.main, words(self.word0(META, 2, at + 650 * US), STEP_END << 32, number, 0))
 
     def threads_payload(self):
         """Records are counted with what is not told."""

@@ -24,7 +24,7 @@ void mxp__compared_rows_fini(mxp_compared_rows *rows);
 
 typedef struct mxp_compared_run {
     const char *path;  // the caller's
-    uint64_t began_ns;  // realtime
+    uint64_t began_ns;  // realtime; 0: the trace has no date
     bool has_steps;  // else the recording is its one step
     bool has_operators;  // else the path is the time of the steps' thread, by its spans
     // Steps that count, in order: whole, without losses and pauses, and no first-run steps.

@@ -342,7 +342,7 @@ int mxp__compared_run_read(mxp_source *process, const char *path, const mxp_choi
     int error = mxp__steps_find(process, &reader.steps);
     if (error == MXP_OK) {
         const mxp_timebase *timebase = process->timebase;
-        run->began_ns = timebase->point_count > 0 ? timebase->points[0].realtime_ns : 0;
+        run->began_ns = mxp__timebase_is_dated(timebase) ? timebase->points[0].realtime_ns : 0;
         run->has_operators = reader.steps.operators > 0;
         run->unread_ranges = reader.steps.unread_ranges;
         run->other_marks = reader.steps.other_marks;
