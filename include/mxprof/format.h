@@ -249,7 +249,8 @@ enum {
 typedef struct mxp_clock_header {
     uint32_t source;  // MXP_CLOCK_SOURCE_*
     uint32_t points, segments;  // how many follow
-    uint32_t flags;  // 0
+    uint32_t
+        segments_before;  // of the CLOCKs before it these stay, and all points; 0: none of both
     double residual_ns;  // how far points lay from the segments made before they were known
     int64_t jump_ns;  // how far trace time is from CLOCK_MONOTONIC_RAW since one of the
     uint64_t jump_ticks;  // clocks jumped, and the point that showed it; 0: none did

@@ -78,12 +78,12 @@ int mxp__file_header_check(const void *data, size_t size_bytes)
 }
 
 // ---- sections ----------------------------------------------------------------------------------
-static int add_offset(uint64_t **offsets, size_t *count, size_t *capacity, uint64_t offset)
+static int add_offset(mxp_file_offsets *list, uint64_t offset)
 {
-    if (mxp__grow(offsets, capacity, *count + 1, sizeof **offsets) != MXP_OK) {
+    if (mxp__grow(&list->at, &list->capacity, list->count + 1, sizeof *list->at) != MXP_OK) {
         return mxp__fail_memory("the index of a native trace");
     }
-    (*offsets)[(*count)++] = offset;
+    list->at[list->count++] = offset;
     return MXP_OK;
 }
 
@@ -149,26 +149,46 @@ static bool is_older_clock(const mxp_file_index *index, uint64_t offset)
            newest_point(index, offset) < newest_point(index, before);
 }
 
+// Of a clock that begins anew those before it do not count.
+static bool continues_clock(const mxp_file_index *index, uint64_t offset)
+{
+    const mxp_section *section = mxp__file_section(index, offset);
+    mxp_clock_header header = {0};
+    if (section->payload_bytes >= sizeof header) {
+        memcpy(&header, section + 1, sizeof header);
+    }
+    return header.segments_before != 0;
+}
+
+static bool is_listed(unsigned type)
+{
+    const unsigned listed = 1u << MXP_SECTION_NAMES | 1u << MXP_SECTION_THREADS |
+                            1u << MXP_SECTION_CLOCK | 1u << MXP_SECTION_INFO |
+                            1u << MXP_SECTION_RECORDER;
+    return (listed >> type & 1) != 0;
+}
+
 static int keep_section(mxp_file_index *index, uint64_t offset)
 {
     const mxp_section *section = mxp__file_section(index, offset);
+    const unsigned type = section->type;
+    const bool is_clock = type == MXP_SECTION_CLOCK;
     int error = MXP_OK;
-    if (section->type == MXP_SECTION_CHUNK) {
+    if (type == MXP_SECTION_CHUNK) {
         error = add_chunk(index, offset);
         index->record_bytes += section->payload_bytes;
-    } else if (section->type == MXP_SECTION_NAMES) {
-        error = add_offset(&index->names, &index->names_count, &index->names_capacity, offset);
-    } else if (section->type == MXP_SECTION_RECORDER) {
-        error = add_offset(&index->recorders, &index->recorder_count, &index->recorder_capacity,
-                           offset);
-    } else if (section->type == MXP_SECTION_END) {
+    } else if (type == MXP_SECTION_END) {
         check_end(index, offset);
     }
-    bool older = section->type == MXP_SECTION_CLOCK && is_older_clock(index, offset);
-    if (section->type <= MXP_SECTION_LAST && !older) {
-        index->last[section->type] = offset;
+    if (error != MXP_OK || type > MXP_SECTION_LAST || (is_clock && is_older_clock(index, offset))) {
+        return error;
     }
-    return error;
+    mxp_file_offsets *list = &index->lists[type];
+    if (is_clock && !continues_clock(index, offset)) {
+        list->count = 0;
+    }
+    index->last[type] = offset;
+    return is_listed(type) ? add_offset(list, offset) : MXP_OK;
 }
 
 // The reason why a section cannot be read, or null.
@@ -349,8 +369,10 @@ bool mxp__file_chunk_check(mxp_file_index *index, size_t number)
 
 void mxp__file_index_fini(mxp_file_index *index)
 {
-    mxp__free(index->recorders, index->recorder_capacity * sizeof *index->recorders);
-    mxp__free(index->names, index->names_capacity * sizeof *index->names);
+    for (unsigned type = 0; type <= MXP_SECTION_LAST; type++) {
+        mxp__free(index->lists[type].at,
+                  index->lists[type].capacity * sizeof *index->lists[type].at);
+    }
     mxp__free(index->chunks, index->chunk_capacity * sizeof *index->chunks);
     mxp__file_bytes_close(&index->bytes);
     *index = (mxp_file_index){0};

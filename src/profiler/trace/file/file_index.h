@@ -25,6 +25,12 @@ typedef struct mxp_file_gap {
 
 enum { MXP__GAPS_LISTED = 8 };
 
+// Of sections of one type, in the order of the file.
+typedef struct mxp_file_offsets {
+    uint64_t *at;
+    size_t count, capacity;
+} mxp_file_offsets;
+
 typedef struct mxp_file_index {
     mxp_file_bytes bytes;
     uint64_t begin;  // offset of the process's header: a file may hold one process after another
@@ -32,10 +38,9 @@ typedef struct mxp_file_index {
     bool lazy;  // checksums of chunks are left to mxp__file_chunk_check
     mxp_file_chunk *chunks;  // in the order of the file
     size_t chunk_count, chunk_capacity;
-    uint64_t *names;  // offsets of NAMES sections, in the order of the file
-    size_t names_count, names_capacity;
-    uint64_t *recorders;  // offsets of RECORDER sections
-    size_t recorder_count, recorder_capacity;
+    // By type: of RECORDER, and of those that tell a table piece by piece: NAMES, THREADS, CLOCK,
+    // INFO.
+    mxp_file_offsets lists[MXP_SECTION_LAST + 1];
     bool mapped;  // a recorder writes or wrote the file through memory
     bool open;  // that recorder has not finished it
     uint64_t last[MXP_SECTION_LAST + 1];  // offset of the last whole section of a type, 0: none

@@ -263,10 +263,10 @@ static int add_pair(mxp_file_tables *tables, const char *key, const char *value)
 static int add_overwritten(mxp_file_tables *tables, const mxp_file_index *index)
 {
     uint64_t records = 0;
-    for (size_t i = 0; i < index->recorder_count; i++) {
+    for (size_t i = 0; i < index->lists[MXP_SECTION_RECORDER].count; i++) {
         mxp_recorder_section head;
         recorder_state state;
-        if (read_recorder(index, index->recorders[i], &head, &state)) {
+        if (read_recorder(index, index->lists[MXP_SECTION_RECORDER].at[i], &head, &state)) {
             records = mxp_atomic_own(&state.hot.reserved[1]) > records
                           ? mxp_atomic_own(&state.hot.reserved[1])
                           : records;
@@ -318,11 +318,12 @@ static uint64_t last_begin_of(const recorder_state *state, uint64_t last)
 static uint64_t find_last_time(mxp_file_index *index, const mxp_file_tables *tables)
 {
     uint64_t last = 0;
-    for (size_t i = 0; i < index->recorder_count; i++) {
+    for (size_t i = 0; i < index->lists[MXP_SECTION_RECORDER].count; i++) {
         mxp_recorder_section head;
         recorder_state state;
-        if (read_recorder(index, index->recorders[i], &head, &state)) {
-            uint64_t cursor = cursor_offset(&head, index->recorders[i], &state);
+        if (read_recorder(index, index->lists[MXP_SECTION_RECORDER].at[i], &head, &state)) {
+            uint64_t cursor =
+                cursor_offset(&head, index->lists[MXP_SECTION_RECORDER].at[i], &state);
             extend_chunk(index, &head, cursor);
             const mxp_file_chunk *chunk = chunk_at(index, cursor);
             uint64_t ticks = chunk != NULL ? last_ticks_of(index, tables, chunk) : 0;
@@ -361,12 +362,13 @@ static int add_recorder(mxp_file_tables *tables, const mxp_file_index *index, si
 {
     mxp_recorder_section head = {.thread = 0};
     recorder_state state = {.lost = 0};
-    bool is_thread = read_recorder(index, index->recorders[number], &head, &state);
+    bool is_thread =
+        read_recorder(index, index->lists[MXP_SECTION_RECORDER].at[number], &head, &state);
     if (!is_thread && head.thread == MXP_RECORDER_NO_HOME) {
         return add_loss(tables, UINT32_MAX, MXP_LOSS_THREAD, state.lost, head.start_ticks, last);
     }
-    if (!is_thread ||
-        head.thread >= index->recorder_count + tables->thread_count + MXP_CHUNK_BYTES) {
+    if (!is_thread || head.thread >= index->lists[MXP_SECTION_RECORDER].count +
+                                         tables->thread_count + MXP_CHUNK_BYTES) {
         return MXP_OK;
     }
     int error = add_thread(tables, &head, &state);
@@ -396,7 +398,7 @@ int mxp__file_open_complete(mxp_file_index *index, mxp_file_tables *tables)
     int error = MXP_OK;
     sort_chunks(index);
     tables->loss_count = 0;  // the RECORDER sections have them
-    for (size_t i = 0; i < index->recorder_count && error == MXP_OK; i++) {
+    for (size_t i = 0; i < index->lists[MXP_SECTION_RECORDER].count && error == MXP_OK; i++) {
         error = add_recorder(tables, index, i, last);
     }
     if (error == MXP_OK && tables->timebase.segment_count > 0) {

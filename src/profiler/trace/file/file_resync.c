@@ -84,7 +84,7 @@ uint64_t mxp__file_hidden(mxp_file_index *index, uint64_t from, uint64_t to)
 // Whether the sections from `offset` on are of a process whose header is damaged.
 static bool is_of_other_process(const mxp_file_index *index, uint64_t offset)
 {
-    bool has_names = index->names_count > 0 || index->last[MXP_SECTION_END] != 0;
+    bool has_names = index->lists[MXP_SECTION_NAMES].count > 0 || index->last[MXP_SECTION_END] != 0;
     for (int i = 0; i < LOOK_AHEAD_SECTIONS && has_names && is_section(index, offset); i++) {
         const mxp_section *section = mxp__file_section(index, offset);
         if (section->type == MXP_SECTION_CHUNK || section->type == MXP_SECTION_END) {

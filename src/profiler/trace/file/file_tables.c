@@ -134,13 +134,22 @@ static int read_names_section(mxp_file_tables *tables, mxp_file_index *index, ui
     return error;
 }
 
-static int read_names(mxp_file_tables *tables, mxp_file_index *index)
+// Reads the sections of a type one by one. With each the system maps what stands around it.
+static int read_each(mxp_file_tables *tables, mxp_file_index *index, unsigned type,
+                     int (*read)(mxp_file_tables *, mxp_file_index *, uint64_t offset))
 {
+    const mxp_file_offsets *list = &index->lists[type];
     int error = MXP_OK;
-    for (size_t i = 0; i < index->names_count && error == MXP_OK; i++) {
-        error = read_names_section(tables, index, index->names[i]);
+    for (size_t i = 0; i < list->count && error == MXP_OK; i++) {
+        mxp__file_bytes_touch(&index->bytes, list->at[i] - list->at[i == 0 ? 0 : i - 1]);
+        error = read(tables, index, list->at[i]);
     }
     return error;
+}
+
+static int read_names(mxp_file_tables *tables, mxp_file_index *index)
+{
+    return read_each(tables, index, MXP_SECTION_NAMES, read_names_section);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -157,19 +166,22 @@ int mxp__file_tables_threads(mxp_file_tables *tables, size_t count)
     return MXP_OK;
 }
 
-static int read_threads(mxp_file_tables *tables, mxp_file_index *index, size_t *index_limit)
+// Indices are below it.
+static size_t index_limit(const mxp_file_index *index)
 {
-    *index_limit = THREADS_UNKNOWN + index->bytes.size_bytes / THREAD_LEAST_BYTES;
-    uint64_t offset = index->last[MXP_SECTION_THREADS];
-    if (offset == 0) {
-        return MXP_OK;
-    }
+    const size_t size_bytes = index->bytes.size_bytes;
+    return THREADS_UNKNOWN + size_bytes / THREAD_LEAST_BYTES +
+           size_bytes / sizeof(mxp_thread_entry);
+}
+
+// A later entry of an index is what became of it.
+static int read_threads_section(mxp_file_tables *tables, mxp_file_index *index, uint64_t offset)
+{
     content from = content_of(index, offset);
-    *index_limit += (size_t)(from.left / sizeof(mxp_thread_entry));
     mxp_thread_entry entry;
     while (from.left > 0) {
         uint64_t at = from.offset;
-        if (!take(&from, &entry, sizeof entry) || entry.index >= *index_limit) {
+        if (!take(&from, &entry, sizeof entry) || entry.index >= index_limit(index)) {
             mxp__file_index_damage(index, at, "a thread entry that makes no sense");
             return MXP_OK;
         }
@@ -183,12 +195,12 @@ static int read_threads(mxp_file_tables *tables, mxp_file_index *index, size_t *
 }
 
 // Every chunk gets a thread entry; one whose thread cannot be is left out.
-static int add_chunk_threads(mxp_file_tables *tables, mxp_file_index *index, size_t index_limit)
+static int add_chunk_threads(mxp_file_tables *tables, mxp_file_index *index)
 {
     size_t kept = 0;
     for (size_t i = 0; i < index->chunk_count; i++) {
         const mxp_file_chunk *chunk = &index->chunks[i];
-        if (chunk->thread >= index_limit) {
+        if (chunk->thread >= index_limit(index)) {
             mxp__file_index_damage(index, chunk->offset, "a chunk of thread %u, which cannot be",
                                    chunk->thread);
             continue;
@@ -226,57 +238,66 @@ static bool segments_make_sense(const mxp_clock_segment *segments, uint32_t coun
     return count > 0;
 }
 
-static int copy_clock(mxp_timebase *timebase, content *from, const mxp_clock_header *header)
+static int take_clock(mxp_timebase *timebase, content *from, const mxp_clock_header *header)
 {
-    if (header->points > 0) {
-        timebase->points = mxp__alloc(header->points * sizeof *timebase->points);
-    }
-    timebase->segments = mxp__alloc(header->segments * sizeof *timebase->segments);
-    timebase->point_capacity = header->points;
-    timebase->segment_capacity = header->segments;
-    if ((timebase->points == NULL && header->points > 0) || timebase->segments == NULL) {
+    const size_t points = timebase->point_count + header->points;
+    const size_t segments = timebase->segment_count + header->segments;
+    if ((header->points > 0 && mxp__grow(&timebase->points, &timebase->point_capacity, points,
+                                         sizeof *timebase->points) != MXP_OK) ||
+        mxp__grow(&timebase->segments, &timebase->segment_capacity, segments,
+                  sizeof *timebase->segments) != MXP_OK) {
         return mxp__fail_memory("the clock of a native trace");
     }
-    timebase->point_count = header->points;
-    timebase->segment_count = header->segments;
     if (header->points > 0) {
-        take(from, timebase->points, header->points * sizeof *timebase->points);
+        take(from, timebase->points + timebase->point_count,
+             header->points * sizeof *timebase->points);
     }
-    take(from, timebase->segments, header->segments * sizeof *timebase->segments);
+    take(from, timebase->segments + timebase->segment_count,
+         header->segments * sizeof *timebase->segments);
+    timebase->point_count = points;
+    timebase->segment_count = segments;
+    timebase->residual_ns =
+        header->residual_ns >= 0 && header->residual_ns < 1e18 ? header->residual_ns : 0;
+    timebase->jump_ns = header->jump_ns;
+    timebase->jump_ticks = header->jump_ticks;
     return MXP_OK;
+}
+
+static bool has_clock(const content *from, const mxp_clock_header *header)
+{
+    const uint64_t points = from->left / sizeof(mxp_clock_point);
+    return points >= header->points &&
+           (from->left - header->points * sizeof(mxp_clock_point)) / sizeof(mxp_clock_segment) >=
+               header->segments &&
+           (header->segments != 0 || header->segments_before != 0);
+}
+
+static int read_clock_section(mxp_file_tables *tables, mxp_file_index *index, uint64_t offset)
+{
+    mxp_timebase *timebase = &tables->timebase;
+    content from = content_of(index, offset);
+    mxp_clock_header header;
+    if (!take(&from, &header, sizeof header) || !has_clock(&from, &header) ||
+        header.segments_before > timebase->segment_count) {
+        mxp__file_index_damage(index, offset, "a clock without its segments");
+        return MXP_OK;
+    }
+    timebase->segment_count = header.segments_before;
+    timebase->source = header.source;
+    return take_clock(timebase, &from, &header);
 }
 
 static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
 {
-    uint64_t offset = index->last[MXP_SECTION_CLOCK];
-    if (offset == 0) {
-        return MXP_OK;
-    }
-    content from = content_of(index, offset);
-    mxp_clock_header header;
-    if (!take(&from, &header, sizeof header) || header.segments == 0 ||
-        from.left / sizeof(mxp_clock_point) < header.points ||
-        (from.left - header.points * sizeof(mxp_clock_point)) / sizeof(mxp_clock_segment) <
-            header.segments) {
-        mxp__file_index_damage(index, offset, "a clock without its segments");
-        return MXP_OK;
-    }
     mxp_timebase *timebase = &tables->timebase;
-    mxp__timebase_init(timebase, header.source);
-    int error = copy_clock(timebase, &from, &header);
-    if (error != MXP_OK) {
-        return error;
-    }
-    if (!segments_make_sense(timebase->segments, header.segments)) {
-        mxp__file_index_damage(index, offset, "a clock that goes backwards");
+    int error = read_each(tables, index, MXP_SECTION_CLOCK, read_clock_section);
+    if (error == MXP_OK && timebase->segment_count != 0 &&
+        !segments_make_sense(timebase->segments, (uint32_t)timebase->segment_count)) {
+        mxp__file_index_damage(index, index->last[MXP_SECTION_CLOCK],
+                               "a clock that goes backwards");
         mxp__timebase_fini(timebase);
-        return MXP_OK;
     }
-    timebase->residual_ns =
-        header.residual_ns >= 0 && header.residual_ns < 1e18 ? header.residual_ns : 0;
-    timebase->jump_ns = header.jump_ns;
-    timebase->jump_ticks = header.jump_ticks;
-    return MXP_OK;
+    return error;
 }
 
 // ---- modules, cuts, losses, info, statistics ---------------------------------------------------
@@ -326,14 +347,39 @@ static void read_losses(mxp_file_tables *tables, mxp_file_index *index)
     tables->loss_count = (size_t)(from.left / sizeof(mxp_loss_entry));
 }
 
-static int read_info(mxp_file_tables *tables, mxp_file_index *index)
+// Of the first keys, of which there are never so many, a later pair replaces the earlier one.
+static mxp_info_pair *pair_of(mxp_file_tables *tables, const char *key)
 {
-    uint64_t offset = index->last[MXP_SECTION_INFO];
-    if (offset == 0) {
+    enum { KEYS_LOOKED_AT = 256 };
+    const size_t most = tables->info_count < KEYS_LOOKED_AT ? tables->info_count : KEYS_LOOKED_AT;
+    for (size_t i = 0; i < most; i++) {
+        if (strcmp(tables->info[i].key, key) == 0) {
+            return &tables->info[i];
+        }
+    }
+    return NULL;
+}
+
+static int add_pair(mxp_file_tables *tables, const mxp_info_pair *pair)
+{
+    mxp_info_pair *before = pair_of(tables, pair->key);
+    if (before != NULL) {
+        *before = *pair;
         return MXP_OK;
     }
+    if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1, sizeof *pair) !=
+        MXP_OK) {
+        return mxp__fail_memory("the info of a native trace");
+    }
+    tables->info[tables->info_count++] = *pair;
+    return MXP_OK;
+}
+
+static int read_info_section(mxp_file_tables *tables, mxp_file_index *index, uint64_t offset)
+{
     content from = content_of(index, offset);
-    while (from.left > 0) {
+    int error = MXP_OK;
+    while (from.left > 0 && error == MXP_OK) {
         uint32_t lengths[2];
         mxp_info_pair pair = {NULL, NULL};
         uint64_t at = from.offset;
@@ -345,13 +391,14 @@ static int read_info(mxp_file_tables *tables, mxp_file_index *index)
             mxp__file_index_damage(index, at, "an info pair that reaches beyond its section");
             return MXP_OK;
         }
-        if (mxp__grow(&tables->info, &tables->info_capacity, tables->info_count + 1, sizeof pair) !=
-            MXP_OK) {
-            return mxp__fail_memory("the info of a native trace");
-        }
-        tables->info[tables->info_count++] = pair;
+        error = add_pair(tables, &pair);
     }
-    return MXP_OK;
+    return error;
+}
+
+static int read_info(mxp_file_tables *tables, mxp_file_index *index)
+{
+    return read_each(tables, index, MXP_SECTION_INFO, read_info_section);
 }
 
 static bool take_histogram(content *from, uint32_t *name, mxp_histogram *histogram)
@@ -414,12 +461,8 @@ static int read_stats(mxp_file_tables *tables, mxp_file_index *index)
 // ---- all ---------------------------------------------------------------------------------------
 static int read_all_threads(mxp_file_tables *tables, mxp_file_index *index)
 {
-    size_t index_limit = 0;
-    int error = read_threads(tables, index, &index_limit);
-    if (error != MXP_OK) {
-        return error;
-    }
-    return add_chunk_threads(tables, index, index_limit);
+    int error = read_each(tables, index, MXP_SECTION_THREADS, read_threads_section);
+    return error == MXP_OK ? add_chunk_threads(tables, index) : error;
 }
 
 int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)

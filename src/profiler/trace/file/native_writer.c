@@ -63,6 +63,7 @@ int mxp__native_writer_open(const char *path, mxp_native_writer **opened)
     writer->sections.fd = -1;
     writer->sections.path = writer->path;
     writer->sections.leaves_filed_out = true;
+    writer->sections.appends = true;
     if (writer->path == NULL) {
         mxp__native_writer_close(writer);
         return mxp__fail_memory("writing a native trace");
@@ -145,6 +146,7 @@ static int write_all(mxp_section_writer *sections, mxp_source *source)
     for (size_t i = 1; i < source->process_count && error == MXP_OK; i++) {
         sections->progress = (mxp_file_progress){0};
         sections->sequence_count = 0;
+        mxp__section_writer_forget(sections);
         error = write_process(sections, source->processes[i]);
         bytes += sections->progress.bytes;
     }
@@ -157,6 +159,7 @@ static void forget_file(mxp_native_writer *writer)
     writer->begun = false;
     writer->sections.progress = (mxp_file_progress){0};
     writer->sections.sequence_count = 0;
+    mxp__section_writer_forget(&writer->sections);
 }
 
 static int write_first(mxp_native_writer *writer, mxp_source *source)
@@ -212,6 +215,7 @@ static int write_more(mxp_native_writer *writer, mxp_source *source)
     int error = write_all(sections, source);
     if (error != MXP_OK) {
         cut_off(writer, progress.bytes);
+        mxp__section_writer_forget(sections);
         sections->progress = progress;
         sections->sequence_count = sequence_count;
         if (kept_bytes != 0) {
@@ -302,9 +306,7 @@ void mxp__native_writer_close(mxp_native_writer *writer)
         return;
     }
     (void)mxp__descriptor_close(&writer->descriptor);
-    mxp__strbuf_fini(&writer->sections.body);
-    mxp__free(writer->sections.sequences,
-              writer->sections.sequence_capacity * sizeof *writer->sections.sequences);
+    mxp__section_writer_fini(&writer->sections);
     mxp__strfree(writer->path);
     mxp__free(writer, sizeof *writer);
 }
@@ -315,6 +317,7 @@ int mxp__native_write(const char *path, mxp_source *source)
     int error = mxp__native_writer_open(path, &writer);
     if (error == MXP_OK) {
         writer->sections.leaves_filed_out = false;
+        writer->sections.appends = false;
         error = mxp__native_append(writer, source);
     }
     mxp__native_writer_close(writer);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing half of docs/format.md. Records are not copied. The checksum of a chunk is taken just
 // before it is written, so its records are read from memory once; header and records of several
-// chunks are written by one writev. All other sections are small and built in a buffer.
+// chunks are written by one writev. All other sections are small and built in a buffer
+// (section_tables.c).
 #include "profiler/trace/file/section_writer.h"
 
 #include <assert.h>
@@ -14,11 +15,11 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "profiler/trace/file/section.h"
+#include "profiler/trace/file/section_body.h"
 
 enum {
     BATCH_CHUNKS = MXP__WRITER_HOLDS,  // at most, in one writev
-    BATCH_BYTES = 256 << 10,  // at least, if there are so many: what a core's own cache holds
-    NAMES_SECTION_BYTES = 1 << 20  // the size at which a section of names is ended
+    BATCH_BYTES = 256 << 10  // at least, if there are so many: what a core's own cache holds
 };
 
 // ---- bytes -------------------------------------------------------------------------------------
@@ -89,46 +90,25 @@ static int write_bytes(mxp_section_writer *writer, void *data, size_t size_bytes
     return write_vectors(writer, &vector, 1);
 }
 
-static void put(mxp_strbuf *body, const void *data, size_t size_bytes)
-{
-    mxp__strbuf_append(body, data, size_bytes);
-}
-
-static void put_u32(mxp_strbuf *body, uint32_t value)
-{
-    put(body, &value, sizeof value);
-}
-
-static void put_zeros(mxp_strbuf *body, size_t count)
+void mxp__body_align(mxp_strbuf *body, size_t align)
 {
     static char zeros[4096];  // not const: it would take as much of the library's file
+    size_t count = (size_t)(mxp__align_up(body->length, align) - body->length);
     for (; count > sizeof zeros; count -= sizeof zeros) {
-        put(body, zeros, sizeof zeros);
+        mxp__body_put(body, zeros, sizeof zeros);
     }
-    put(body, zeros, count);
-}
-
-// A text and its terminating zero. put_padding aligns the end of an entry.
-static void put_text(mxp_strbuf *body, const char *text, size_t length)
-{
-    put(body, text, length);
-    put_zeros(body, 1);
-}
-
-static void put_padding(mxp_strbuf *body, size_t align)
-{
-    put_zeros(body, (size_t)(mxp__align_up(body->length, align) - body->length));
+    mxp__body_put(body, zeros, count);
 }
 
 // ---- sections ----------------------------------------------------------------------------------
-static void begin_section(mxp_section_writer *writer)
+void mxp__section_begin(mxp_section_writer *writer)
 {
     static const mxp_section none;
     mxp__strbuf_clear(&writer->body);
-    put(&writer->body, &none, sizeof none);  // filled in by end_section
+    mxp__body_put(&writer->body, &none, sizeof none);  // filled in at its end
 }
 
-static int end_section(mxp_section_writer *writer, unsigned type)
+int mxp__section_end(mxp_section_writer *writer, unsigned type)
 {
     mxp_strbuf *body = &writer->body;
     mxp_section section = {
@@ -137,7 +117,7 @@ static int end_section(mxp_section_writer *writer, unsigned type)
         .flags = MXP_SECTION_HAS_CHECKSUM,
         .payload_bytes = body->length - sizeof section,
     };
-    put_padding(body, writer->align_bytes != 0 ? writer->align_bytes : MXP__SECTION_ALIGN);
+    mxp__body_align(body, writer->align_bytes != 0 ? writer->align_bytes : MXP__SECTION_ALIGN);
     if (body->failed) {
         return mxp__fail_memory("a section of a native trace");
     }
@@ -175,152 +155,13 @@ int mxp__write_file_header(mxp_section_writer *writer, const mxp_source *source)
     return write_bytes(writer, &header, sizeof header);
 }
 
-int mxp__write_clock(mxp_section_writer *writer, const mxp_timebase *timebase)
-{
-    mxp_clock_header header = {
-        .source = timebase->source,
-        .points = (uint32_t)timebase->point_count,
-        .segments = (uint32_t)timebase->segment_count,
-        .residual_ns = timebase->residual_ns,
-        .jump_ns = timebase->jump_ns,
-        .jump_ticks = timebase->jump_ticks,
-    };
-    begin_section(writer);
-    put(&writer->body, &header, sizeof header);
-    put(&writer->body, timebase->points, timebase->point_count * sizeof *timebase->points);
-    put(&writer->body, timebase->segments, timebase->segment_count * sizeof *timebase->segments);
-    return end_section(writer, MXP_SECTION_CLOCK);
-}
-
-static void put_name(mxp_strbuf *body, const mxp_name_view *name)
-{
-    put_u32(body, name->category);
-    put(body, &name->style, sizeof name->style);
-    put(body, &name->unit, sizeof name->unit);
-    put_zeros(body, 2);
-    put_u32(body, name->length);
-    put_text(body, name->text, name->length);
-    put_padding(body, 4);
-}
-
-int mxp__write_names(mxp_section_writer *writer, const mxp_source *source)
-{
-    mxp_strbuf *body = &writer->body;
-    uint32_t id = writer->progress.names;
-    while (id < source->name_count) {
-        uint32_t first = id;
-        begin_section(writer);
-        put_u32(body, first);
-        put_u32(body, 0);
-        while (id < source->name_count && body->length < NAMES_SECTION_BYTES) {
-            mxp_name_view name = source->name(source, id++);
-            put_name(body, &name);
-        }
-        uint32_t count = id - first;
-        if (!body->failed) {
-            memcpy(body->data + sizeof(mxp_section) + sizeof first, &count, sizeof count);
-        }
-        int error = end_section(writer, MXP_SECTION_NAMES);
-        if (error != MXP_OK) {
-            return error;
-        }
-    }
-    writer->progress.names = id;
-    return MXP_OK;
-}
-
-int mxp__write_threads(mxp_section_writer *writer, const mxp_source *source)
-{
-    begin_section(writer);
-    put(&writer->body, source->threads, source->thread_count * sizeof *source->threads);
-    return end_section(writer, MXP_SECTION_THREADS);
-}
-
-int mxp__write_losses(mxp_section_writer *writer, const mxp_source *source)
-{
-    begin_section(writer);
-    put(&writer->body, source->losses, source->loss_count * sizeof *source->losses);
-    return end_section(writer, MXP_SECTION_LOSS);
-}
-
-int mxp__write_modules(mxp_section_writer *writer, const mxp_source *source)
-{
-    return source->module_count == 0
-               ? MXP_OK
-               : mxp__write_section(writer, MXP_SECTION_MODULES, source->modules,
-                                    source->module_count * sizeof *source->modules);
-}
-
-int mxp__write_clock_cuts(mxp_section_writer *writer, const mxp_source *source)
-{
-    return source->clock_bytes == 0 ? MXP_OK
-                                    : mxp__write_section(writer, MXP_SECTION_CLOCK_CUT,
-                                                         source->clock_owner, source->clock_bytes);
-}
-
-static void put_stats(mxp_strbuf *body, const mxp_stats_view *stats)
-{
-    const mxp_histogram *histogram = stats->histogram;
-    mxp_stats_entry entry = {
-        .name = stats->name,
-        .count = histogram->count,
-        .total_ns = histogram->total,
-        .min_ns = histogram->min,
-        .max_ns = histogram->max,
-    };
-    for (uint32_t i = 0; i < MXP__HISTOGRAM_BUCKETS; i++) {
-        entry.buckets += histogram->bucket[i] != 0;
-    }
-    put(body, &entry, sizeof entry);
-    for (uint32_t i = 0; i < MXP__HISTOGRAM_BUCKETS; i++) {
-        if (histogram->bucket[i] != 0) {
-            put_u32(body, i);
-            put_u32(body, histogram->bucket[i]);
-        }
-    }
-}
-
-int mxp__write_stats(mxp_section_writer *writer, const mxp_source *source)
-{
-    begin_section(writer);
-    put_u32(&writer->body, (uint32_t)source->stats_count);
-    put_u32(&writer->body, 0);
-    for (size_t i = 0; i < source->stats_count; i++) {
-        put_stats(&writer->body, &source->stats[i]);
-    }
-    return end_section(writer, MXP_SECTION_STATS);
-}
-
-int mxp__write_info(mxp_section_writer *writer, const mxp_source *source)
-{
-    mxp_strbuf *body = &writer->body;
-    begin_section(writer);
-    for (size_t i = 0; i < source->info_count; i++) {
-        size_t key_length = strlen(source->info[i].key);
-        size_t value_length = strlen(source->info[i].value);
-        put_u32(body, (uint32_t)key_length);
-        put_u32(body, (uint32_t)value_length);
-        put_text(body, source->info[i].key, key_length);
-        put_text(body, source->info[i].value, value_length);
-        put_padding(body, 4);
-    }
-    return end_section(writer, MXP_SECTION_INFO);
-}
-
-int mxp__write_section(mxp_section_writer *writer, unsigned type, const void *content,
-                       size_t size_bytes)
-{
-    begin_section(writer);
-    put(&writer->body, content, size_bytes);
-    return end_section(writer, type);
-}
-
 int mxp__write_end(mxp_section_writer *writer)
 {
-    begin_section(writer);
-    put(&writer->body, &writer->progress.sections, sizeof writer->progress.sections);
-    put(&writer->body, &writer->progress.record_bytes, sizeof writer->progress.record_bytes);
-    return end_section(writer, MXP_SECTION_END);
+    mxp__section_begin(writer);
+    mxp__body_put(&writer->body, &writer->progress.sections, sizeof writer->progress.sections);
+    mxp__body_put(&writer->body, &writer->progress.record_bytes,
+                  sizeof writer->progress.record_bytes);
+    return mxp__section_end(writer, MXP_SECTION_END);
 }
 
 // ---- chunks ------------------------------------------------------------------------------------

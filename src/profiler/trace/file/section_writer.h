@@ -14,6 +14,16 @@ typedef struct mxp_file_progress {
     uint32_t names;  // written so far
 } mxp_file_progress;
 
+// What was told of a table. A file that grows for days has its tables told by what is new. For the
+// sake of files that are damaged later each is told whole twice at first, and again when what was
+// new has taken as much.
+typedef struct mxp_told {
+    mxp_strbuf content;  // of a table that is told by pieces: what it was last
+    uint64_t whole_bytes;  // 0: nothing was told yet
+    uint64_t news_bytes;  // since it was told whole
+    uint64_t checksum;  // of one that is told whole or not at all
+} mxp_told;
+
 typedef struct mxp_section_writer {
     int fd;  // -1: a section is only built, and stays in `body` until the next one
     mxp_descriptor *checked;  // of `fd`, if the program may close it; null: nobody does
@@ -23,12 +33,18 @@ typedef struct mxp_section_writer {
     uint32_t align_bytes;  // of the lengths of built sections; 0: the format's own
     const char *path;  // for messages
     bool leaves_filed_out;  // records that are in a recording file
+    bool appends;  // the file grows by appends: tables tell only what is new
+    mxp_told told[MXP_SECTION_LAST + 1];  // then, by type
     mxp_file_progress progress;
     uint32_t *sequences;  // of the next chunk, by thread; 0 beyond sequence_count
     uint32_t sequence_count;
     size_t sequence_capacity;
     mxp_strbuf body;  // of the section being built
 } mxp_section_writer;
+
+// Tables are told whole again: an append has failed, or the file begins anew.
+void mxp__section_writer_forget(mxp_section_writer *writer);
+void mxp__section_writer_fini(mxp_section_writer *writer);
 
 mxp_file_header mxp__file_header_of(const mxp_source *source, uint32_t header_bytes,
                                     uint32_t flags);  // MXP_FILE_*
