@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/no_cancel.h"
+
 // ---- clocks -----------------------------------------------------------------------------------
 
 #if !defined(CLOCK_MONOTONIC_RAW)
@@ -53,13 +55,15 @@ uint64_t mxp__os_boottime_ns(void)
 }
 
 // Continues to sleep after a signal handler, because programs that record from timer signals
-// interrupt it often.
+// interrupt it often. No thread is cancelled in it: it waits while it holds something, as a rule.
 void mxp__os_sleep_us(uint64_t us)
 {
     struct timespec rest = {.tv_sec = (time_t)(us / 1000000),
                             .tv_nsec = (long)(us % 1000000) * 1000};
+    const int cancel = mxp__cancel_off();
     while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
     }
+    mxp__cancel_back(cancel);
 }
 
 void mxp__os_yield(void)

@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/os/descriptor.h"
+#include "base/os/no_cancel.h"
 
 enum { THREADS_MAX = 256, SHARE_OF_DESCRIPTORS = 8, PATH_BYTES = 48 };
 // Of the records of getdents64.
@@ -208,11 +209,13 @@ static uint64_t sum(void)
 uint64_t mxp__os_run_delay_ns(void)
 {
     int saved = errno;
+    const int cancel = mxp__cancel_off();
     uint64_t ns = UINT64_MAX;
     if (!mxp_atomic_exchange_acquire(&busy, true)) {
         ns = sum();
         mxp_atomic_store_release(&busy, false);
     }
+    mxp__cancel_back(cancel);
     errno = saved;
     return ns;
 }

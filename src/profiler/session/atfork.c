@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "profiler/fork_memory.h"
+#include "profiler/inside.h"
 #include "profiler/pages.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/objects/handles.h"
@@ -16,6 +17,7 @@
 
 static void prepare(void)
 {
+    mxp__inside_enter();
     mxp__lock(&mxp__session_storage()->lock);
     mxp__slots_fork_prepare();
     mxp__recorder_fork_prepare();
@@ -28,6 +30,7 @@ static void in_parent(void)
     mxp__recorder_fork_parent();
     mxp__slots_fork_parent();
     mxp__unlock(&mxp__session_storage()->lock);
+    mxp__inside_leave();
 }
 
 // With store "file" a child records like its parent, into a file of its own, which is made at its
@@ -101,6 +104,7 @@ static void in_child(void)
     mxp__fork_memory_begin();
     begin_anew();
     mxp__fork_memory_end();
+    mxp__inside_leave();
 }
 
 static void install(void)

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "base/os/quiet_thread.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/output/dump.h"
@@ -90,6 +91,7 @@ static void wait_until(mxp_session *session, uint64_t until_ns)
 
 static void *write_periodically(void *argument)
 {
+    MXP__INSIDE();
     mxp_session *session = argument;
     mxp_background *background = &session->background;
     mxp__lock(&session->lock);

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/os/same_file.h"
 #include "base/setting.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/config/config.h"
@@ -240,6 +241,7 @@ static int configure_locked(mxp_session *session, const mxp_config *config, bool
 
 int mxp_session_configure(mxp_session *session, const mxp_config *config)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     mxp_config owned;
     if (error == MXP_OK) {

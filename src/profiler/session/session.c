@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/os/os.h"
 #include "profiler/emit/emit.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/config/config.h"
@@ -158,6 +159,7 @@ void mxp__session_stop_locked(mxp_session *session)
 
 int mxp_session_run(mxp_session *session)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error != MXP_OK) {
         return error;
@@ -180,6 +182,7 @@ int mxp_session_run(mxp_session *session)
 
 int mxp_session_stop(mxp_session *session)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error != MXP_OK) {
         return error;
@@ -198,6 +201,7 @@ int mxp_session_stop(mxp_session *session)
 
 int mxp_session_pause(mxp_session *session, int paused)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error != MXP_OK) {
         return error;
@@ -225,6 +229,11 @@ void mxp__session_finish(void)
     if (!mxp__session_exists()) {
         return;
     }
+    if (mxp__is_inside()) {
+        fprintf(stderr, "mxprof: exit() in the middle of a call: the files are as after a crash\n");
+        return;
+    }
+    MXP__INSIDE();
     mxp__background_end(session);
     mxp__lock(&session->lock);
     int error = mxp__dump_last_locked(session);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "profiler/inside.h"
 #include "profiler/pages.h"
 
 void mxp__lock_give_up(mxp_lock *lock)
@@ -26,20 +27,16 @@ void mxp__turn_init(mxp_turn *turn)
 void mxp__turn_take_locked(mxp_turn *turn, mxp_lock *lock)
 {
     assert(mxp__lock_is_held(lock));
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    assert(mxp__is_inside() && "who takes a turn could be cancelled");
     while (turn->taken) {
         mxp__lock_wait(lock, &turn->given);
     }
     turn->taken = true;
-    turn->cancel_state = before;
 }
 
 void mxp__turn_give_locked(mxp_turn *turn)
 {
     assert(turn->taken && "a turn is given that nobody has");
     turn->taken = false;
-    int before = turn->cancel_state;
     pthread_cond_broadcast(&turn->given);
-    pthread_setcancelstate(before, NULL);
 }

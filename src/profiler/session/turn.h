@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A turn: the right of one thread to use a resource for a long time without the session's lock. The
-// thread that has the turn gives the lock up while it formats or writes.
+// thread that has the turn gives the lock up while it formats or writes. It is inside of a call all
+// the time (profiler/inside.h), so it is not cancelled before it gives the turn.
 #ifndef MXP_SESSION_TURN_H
 #define MXP_SESSION_TURN_H
 
@@ -12,7 +13,6 @@
 typedef struct mxp_turn {
     pthread_cond_t given;  // with the session's lock
     bool taken;
-    int cancel_state;  // of the thread that has it: it is not cancelled before it gives it
 } mxp_turn;
 
 // Release and reacquire the session's lock around slow work.

@@ -6,6 +6,7 @@
 #include "base/atomic.h"
 #include "base/cpu/cpu.h"
 #include "base/os/run_delay.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/control/image.h"
 #include "profiler/recorder/control/stop_spans.h"
 #include "profiler/recorder/memory/pool.h"
@@ -32,6 +33,7 @@ mxp_recorder_state mxp__rec = {
 // ---- the drain lock ----------------------------------------------------------------------------
 void mxp__drain_lock(void)
 {
+    mxp__inside_enter();
     if (!mxp__try_lock(&mxp__rec.drain)) {
         mxp_atomic_add(&mxp__rec.drain_waiters, 1);
         mxp__lock(&mxp__rec.drain);
@@ -44,6 +46,7 @@ void mxp__drain_unlock(void)
 {
     mxp__ring_unpin();
     mxp__unlock(&mxp__rec.drain);
+    mxp__inside_leave();
 }
 
 bool mxp__drain_is_wanted(void)

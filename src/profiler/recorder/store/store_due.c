@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/atomic.h"
 #include "base/fail.h"
+#include "base/os/no_cancel.h"
 #include "profiler/recorder/store/clock_owner.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_rescue.h"
@@ -93,6 +94,7 @@ bool mxp__store_make_due(bool *made)
     if (!mxp__store_is_due()) {
         return true;
     }
+    const int cancel = mxp__cancel_off();
     mxp__spin_lock(&due.lock);
     bool named = mxp_atomic_own(&due.wanted) && mxp__names_try_lock();
     if (named) {
@@ -103,6 +105,7 @@ bool mxp__store_make_due(bool *made)
     }
     bool settled = !mxp_atomic_own(&due.wanted);
     mxp__spin_unlock(&due.lock);
+    mxp__cancel_back(cancel);
     return settled;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "base/atomic.h"
+#include "base/os/no_cancel.h"
 #include "base/os/os.h"
 #include "profiler/recorder/memory/pool.h"
 #include "profiler/recorder/store/store.h"
@@ -77,15 +78,17 @@ static bool is_ready(const mxp_recording_file *store, uint64_t end)
 // False: the file or disk is full, or this is a signal handler that has interrupted grow itself.
 static bool grow(mxp_recording_file *store, uint64_t used, uint64_t end)
 {
-    if (!mxp__spin_lock(&growing)) {
-        return false;
+    const int cancel = mxp__cancel_off();
+    bool ready = false;
+    if (mxp__spin_lock(&growing)) {
+        ready = is_ready(store, end);
+        if (!ready) {
+            MXP_TEST_POINT(GROW);
+            ready = reserve(store, end) && prepare(store, used, end);
+        }
+        mxp__spin_unlock(&growing);
     }
-    bool ready = is_ready(store, end);
-    if (!ready) {
-        MXP_TEST_POINT(GROW);
-        ready = reserve(store, end) && prepare(store, used, end);
-    }
-    mxp__spin_unlock(&growing);
+    mxp__cancel_back(cancel);
     return ready;
 }
 

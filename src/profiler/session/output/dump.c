@@ -28,6 +28,7 @@
 #include "base/os/os.h"
 #include "base/os/same_file.h"
 #include "base/strbuf.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
 #include "profiler/session/observe.h"
@@ -409,15 +410,21 @@ int mxp__dump_last_locked(mxp_session *session)
     return error == MXP_OK ? store_error : error;
 }
 
+static int dump(mxp_session *session, bool finished)
+{
+    MXP__INSIDE();
+    mxp__lock(&session->lock);
+    int error = dump_locked(session, finished);
+    mxp__unlock(&session->lock);
+    return error;
+}
+
 int mxp_session_dump(mxp_session *session, int finished)
 {
     int error = mxp__session_check(session);
-    if (error != MXP_OK) {
-        return error;
+    if (error == MXP_OK) {
+        error = dump(session, finished != 0);
     }
-    mxp__lock(&session->lock);
-    error = dump_locked(session, finished != 0);
-    mxp__unlock(&session->lock);
     if (error == MXP_OK) {
         mxp__observers_call(session);
     }

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/thread_slot.h"
 #include "profiler/export/export.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/session.h"
 
@@ -171,6 +172,7 @@ static int print_locked(mxp_session *session, const request *wanted, mxp_strbuf 
 int mxp_session_dumps(mxp_session *session, int format, int sort_by, int ascending, int reset,
                       const char **text)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error != MXP_OK) {
         return error;

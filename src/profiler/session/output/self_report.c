@@ -6,11 +6,13 @@
 #include "base/atomic.h"
 #include "base/fail.h"
 #include "base/grown_struct.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/session.h"
 
 int mxp_session_report(mxp_session *session, mxp_report *report)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error != MXP_OK) {
         return error;

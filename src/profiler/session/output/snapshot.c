@@ -20,6 +20,7 @@
 #include "base/os/new_file.h"
 #include "base/os/os.h"
 #include "base/strbuf.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/record/trigger.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/session/config/config.h"
@@ -198,6 +199,7 @@ static int snapshot_locked(mxp_session *session, const char *path, double last_m
 
 int mxp_session_snapshot(mxp_session *session, const char *path, double last_ms)
 {
+    MXP__INSIDE();
     int error = mxp__session_check(session);
     if (error == MXP_OK && !(last_ms >= 0)) {
         error =
