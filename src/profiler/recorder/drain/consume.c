@@ -4,11 +4,14 @@
 #include "profiler/recorder/drain/consume.h"
 
 #include "base/os/os.h"
+#include "profiler/inside.h"
 #include "profiler/recorder/drain/ended.h"
+#include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/memory/walk.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
+#include "profiler/recorder/thread/counter_stats.h"
 #include "profiler/recorder/thread/rules.h"
 #include "profiler/recorder/thread/silent.h"
 
@@ -152,6 +155,71 @@ static void retire_threads(void)
 void mxp__consumer_end_read(void)
 {
     retire_threads();
+}
+
+// ---- at a thread's end -------------------------------------------------------------------------
+uint64_t mxp__consumers_add_statistics(mxp_thread *thread)
+{
+    assert(mxp__drain_is_held());
+    uint64_t lost = 0;
+    for (int i = 0; i < MXP__CONSUMERS; i++) {
+        uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
+        lost = lost_here > lost ? lost_here : lost;
+    }
+    mxp__stats_free(thread->stats);
+    thread->stats = NULL;
+    return lost;
+}
+
+// Whether all that the thread has in its chunks is its name, which its entry has as well.
+static bool has_names_only(mxp_thread *thread)
+{
+    const mxp_chunk_header *chunk = mxp__thread_first_chunk(thread);
+    const uint64_t *at = mxp__chunk_words(chunk), *end = mxp_atomic_own(&thread->hot.cursor);
+    if (thread->current != chunk || thread->first != chunk) {
+        return false;
+    }
+    while (at < end && at[0] >> 8 != 0 && (at[0] & 0xff) == MXP_KIND_META &&
+           (at[1] >> 32 & 0xff) == MXP_META_THREAD_NAME) {
+        at += 2 * (at[0] >> 8 & 0xff);
+    }
+    return at == end;
+}
+
+// Nothing is known of it afterwards: it has recorded, counted and lost nothing.
+static bool forget(mxp_thread *thread, mxp_thread *before)
+{
+    return thread->records == 0 && thread->stats == NULL && mxp__thread_lost(thread) == 0 &&
+           mxp__thread_is_empty(thread) &&
+           mxp__thread_release(thread, before, thread->current->sequence);
+}
+
+static void leave(mxp_thread *thread, mxp_thread *before)
+{
+    if (forget(thread, before) || !mxp__rec.limits.statistics_only || !has_names_only(thread)) {
+        return;
+    }
+    mxp__statistics_leave_out(mxp__consumers_add_statistics(thread));
+    mxp__thread_count_records(thread);
+    retire(thread, before);
+}
+
+// A drain may have given the thread back already, and its memory may be another one's that has come
+// to its end.
+void mxp__thread_leave(const mxp_thread *left)
+{
+    mxp__inside_enter();
+    mxp__lock(&mxp__rec.drain);
+    mxp_thread *before = NULL, *thread = mxp__threads();
+    while (thread != NULL && thread != left) {
+        before = thread;
+        thread = thread->next;
+    }
+    if (thread != NULL && mxp__thread_is_gone(thread) && thread->drains == 0) {
+        leave(thread, before);
+    }
+    mxp__unlock(&mxp__rec.drain);
+    mxp__inside_leave();
 }
 
 void mxp__consumer_set_active(int consumer, int active)

@@ -54,19 +54,12 @@ typedef struct live_source {
 } live_source;
 
 // ---- the time of a drain ------------------------------------------------------------------------
-// Adds the thread's statistics to those of the consumers. While nobody records.
 static void take_statistics(mxp_thread *thread)
 {
-    uint64_t lost = 0;
-    for (int i = 0; i < MXP__CONSUMERS; i++) {
-        uint64_t lost_here = mxp__stats_merge(&mxp__rec.statistics[i], thread->stats);
-        lost = lost_here > lost ? lost_here : lost;
-    }
+    uint64_t lost = mxp__consumers_add_statistics(thread);
     if (lost != 0) {
         mxp__thread_lose(thread, MXP_LOSS_MEMORY_FULL, lost, mxp_ticks());
     }
-    mxp__stats_free(thread->stats);
-    thread->stats = NULL;
 }
 
 // Notes the cursors of all threads at one time, in a freeze. So everything that the drain leaves

@@ -44,7 +44,7 @@ void mxp__store_give_chunk(mxp_chunk_header *chunk);  // nobody needs it in memo
 // one and it has space. The caller holds `busy`.
 void mxp__store_map_thread(mxp_thread *thread);
 // Whether the space of the thread's slab in the open file is reused after the thread has ended.
-bool mxp__store_is_reusable(const mxp_thread *thread);
+bool mxp__store_is_reusable(mxp_thread *thread);
 // Counts, in the file, records that a thread has lost whose slab is not in the file.
 void mxp__store_count_unmapped(uint64_t count);
 // Whether the open file has hardly any space left for slabs of new threads.

@@ -233,10 +233,11 @@ void mxp__store_strand(mxp_thread *thread)
     strand(thread);
 }
 
-// Of a ring.
-bool mxp__store_is_reusable(const mxp_thread *thread)
+// Of a ring, or of a thread without a record.
+bool mxp__store_is_reusable(mxp_thread *thread)
 {
-    return mxp_atomic_own(&mxp__store_active) != NULL && mxp__ring_is_on() && thread->fully_mapped;
+    return mxp_atomic_own(&mxp__store_active) != NULL && thread->fully_mapped &&
+           (mxp__ring_is_on() || mxp__thread_is_empty(thread));
 }
 
 bool mxp__store_is_short_of_slabs(void)

@@ -49,6 +49,14 @@ static bool enter_busy(mxp_thread *self)
     return mxp__emit_gate_slow(MXP__FORCED);
 }
 
+// Whether it may be that nothing of the thread is to be read: it has told its name or scope while
+// nothing was recorded, or all that it has recorded is counted.
+static bool may_leave(const mxp_thread *self)
+{
+    return mxp_atomic_own(&self->hot.cursor) == mxp__chunk_words(self->current) ||
+           mxp__rec.limits.statistics_only != 0;
+}
+
 // Runs when the thread ends. What it recorded stays until it is drained.
 static void thread_exit(void *slab)
 {
@@ -66,8 +74,12 @@ static void thread_exit(void *slab)
     mxp__thread_close_chunk(self);  // a reader of the recording file needs its length
     mxp__ring_add(self, self->current);
     mxp_atomic_add(&threads.ended, 1);
+    const bool leaves = may_leave(self);
     mxp_atomic_store_release(&self->exited, 1u);  // pairs with the drain
     mxp_inline_leave(&self->hot);
+    if (leaves) {
+        mxp__thread_leave(self);
+    }
 }
 
 static void make_exit_key(void)

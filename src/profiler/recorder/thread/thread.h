@@ -130,6 +130,16 @@ static inline mxp_chunk_header *mxp__thread_oldest(mxp_thread *thread)
     return first != NULL ? first : mxp__thread_first_chunk(thread);
 }
 
+// Whether there is no record of the thread, and never was one in this chunk. By its owner, or once
+// it is gone.
+static inline bool mxp__thread_is_empty(mxp_thread *thread)
+{
+    mxp_chunk_header *embedded = mxp__thread_first_chunk(thread);
+    return thread->current == embedded && thread->first == embedded &&
+           mxp_atomic_own(&thread->hot.cursor) == mxp__chunk_words(embedded) &&
+           mxp_atomic_load(&thread->begins_anew) == 0;
+}
+
 // The thread's next chunk. A thread that sees it also sees the final length of this one (pairs with
 // mxp__thread_new_chunk).
 static inline mxp_chunk_header *mxp__chunk_next(const mxp_chunk_header *chunk)
@@ -179,6 +189,9 @@ void mxp__thread_lose(mxp_thread *self, uint32_t reason, uint64_t count, uint64_
 mxp_thread *mxp__threads(void);  // newest first; under the drain lock
 const void *mxp__threads_list(void);  // where the address of the newest is, for core files
 uint32_t mxp__threads_ended(void);  // and not released yet
+// Of a thread that has ended, at its end: gives it back at once if nothing of it is to be read, for
+// while nothing is recorded nobody else does. What it has counted is added. (In drain/consume.c.)
+void mxp__thread_leave(const mxp_thread *thread);
 uint32_t mxp__threads_registering(void);  // on their way into the list
 void mxp__threads_give_up_registering(void);  // those that are there are not waited for any more
 bool mxp__threads_register_late(void);  // some of those are still there

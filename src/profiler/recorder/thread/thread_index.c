@@ -24,6 +24,7 @@ static struct {
     uint32_t kept;
     // Under the pool lock.
     uint32_t oldest, newest;  // free ones, + 1
+    uint32_t unused;  // free ones of threads that have left nothing, + 1: the newest first
     uint32_t linked;
     mxp_atomic_u64 threads, folded;
 } indices = {.kept = MXP__THREADS_KEPT};
@@ -48,15 +49,17 @@ static bool has_part(uint32_t index)
     return made != NULL;
 }
 
-static bool take_free(uint32_t *index)
+// `all_kept`: one of a thread that has left something may be taken, too.
+static bool take_free(uint32_t *index, bool all_kept)
 {
     if (!mxp__spin_lock(&mxp__pool_lock)) {
         return false;
     }
-    bool found = indices.oldest != 0;
+    uint32_t *list = all_kept && indices.unused == 0 ? &indices.oldest : &indices.unused;
+    const bool found = *list != 0;
     if (found) {
-        *index = indices.oldest - 1;
-        indices.oldest = place_of(*index)->next;
+        *index = *list - 1;
+        *list = place_of(*index)->next;
     }
     mxp__spin_unlock(&mxp__pool_lock);
     return found;
@@ -76,7 +79,7 @@ static bool take_new(uint32_t *index)
 bool mxp__index_take(uint32_t *index, uint32_t *sequence)
 {
     bool all_kept = mxp_atomic_load(&indices.count) >= indices.kept;
-    if (!(all_kept && take_free(index)) && !take_new(index)) {
+    if (!take_free(index, all_kept) && !take_new(index)) {
         return false;
     }
     *sequence = place_of(*index)->sequence;
@@ -125,8 +128,16 @@ void mxp__index_unlink(mxp_thread *thread, uint32_t next)
     if (at->thread != thread) {
         return;
     }
-    at->sequence = (next > at->sequence ? next : at->sequence) & INT32_MAX;
     at->thread = NULL;
+    if (next == at->sequence) {
+        at->used = next != 0;
+        mxp_atomic_sub(&indices.threads, 1);
+        mxp_atomic_sub(&indices.folded, at->used);
+        at->next = indices.unused;
+        indices.unused = thread->index + 1;
+        return;
+    }
+    at->sequence = (next > at->sequence ? next : at->sequence) & INT32_MAX;
     give(thread->index);
 }
 
@@ -166,7 +177,7 @@ void mxp__index_fork_child(void)
         *place_of(index) = (place){0};
     }
     mxp_atomic_set(&indices.count, 0);
-    indices.linked = indices.oldest = indices.newest = 0;
+    indices.linked = indices.oldest = indices.newest = indices.unused = 0;
     mxp_atomic_set(&indices.threads, 0);
     mxp_atomic_set(&indices.folded, 0);
 }

@@ -16,7 +16,8 @@ bool mxp__index_take(uint32_t *index, uint32_t *sequence);
 void mxp__index_give_back(uint32_t index);
 
 // A thread has come into the list of threads, or is gone from it; the next chunk of its index has
-// that sequence. Under the pool lock.
+// that sequence. If that is the sequence with which it came, it has left nothing: it counts as
+// never there, and its index is the next one to be given. Under the pool lock.
 void mxp__index_link(mxp_thread *thread);
 void mxp__index_unlink(mxp_thread *thread, uint32_t sequence);
 
