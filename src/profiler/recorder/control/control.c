@@ -13,6 +13,7 @@
 #include "profiler/recorder/memory/ring.h"
 #include "profiler/recorder/record/emit.h"
 #include "profiler/recorder/record/stop_log.h"
+#include "profiler/recorder/record/trigger.h"
 #include "profiler/recorder/state.h"
 #include "profiler/recorder/store/store.h"
 #include "profiler/recorder/store/store_due.h"
@@ -180,6 +181,7 @@ uint64_t mxp__recorder_stop(int close_open)
     mxp__drain_lock();
     uint32_t state = recorder_state();
     uint64_t end = close_gate(state, close_open);
+    mxp__trigger_step_forget();
     if (close_open && state != MXP__STATE_STOPPED) {
         mxp__stop_close_spans(end);
         mxp__async_close_open(end);

@@ -210,6 +210,7 @@ void mxp_step_end(void)
         step.thread == self->index) {
         mxp__meta(MXP_META_STEP_END, MXP_NAME_NONE, step.number, 0, MXP_CLASS_ALL);
         mxp__step_began(&(mxp_standing_step){0});
+        mxp__trigger_step_end(mxp_ticks());
     }
 }
 

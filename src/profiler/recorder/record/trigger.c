@@ -96,13 +96,14 @@ static uint64_t median(uint32_t steps)
     return sorted[count / 2];
 }
 
-void mxp__trigger_step(uint64_t now)
+// `begin`: of the next step; 0: there is none yet.
+static void end_step(uint64_t now, uint64_t begin)
 {
     double factor = mxp__triggers_armed() ? load_double(&trigger.step_factor) : 0;
     if (factor <= 0) {
         return;
     }
-    uint64_t before = mxp_atomic_exchange(&trigger.last_step, now);
+    uint64_t before = mxp_atomic_exchange(&trigger.last_step, begin);
     if (before == 0 || now <= before) {
         return;
     }
@@ -112,6 +113,21 @@ void mxp__trigger_step(uint64_t now)
         mxp__trigger_ask(MXP__TRIGGER_STEP);
     }
     mxp_atomic_store(&trigger.steps[count % MEDIAN_OF], took);
+}
+
+void mxp__trigger_step(uint64_t now)
+{
+    end_step(now, now);
+}
+
+void mxp__trigger_step_end(uint64_t now)
+{
+    end_step(now, 0);
+}
+
+void mxp__trigger_step_forget(void)
+{
+    mxp_atomic_store(&trigger.last_step, 0);
 }
 
 void mxp__trigger_counter(mxp_name name, double value)

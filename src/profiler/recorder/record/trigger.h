@@ -23,8 +23,11 @@ bool mxp__triggers_armed(void);
 void mxp__trigger_ask(int reason);
 int mxp__trigger_take(void);  // what was asked for since the last call: MXP__TRIGGER_*
 
-// Where steps and counters are recorded.
+// Where steps and counters are recorded. A step lasts up to its own end, or to the next one; one in
+// which recording goes off has no duration.
 void mxp__trigger_step(uint64_t now);
+void mxp__trigger_step_end(uint64_t now);
+void mxp__trigger_step_forget(void);
 void mxp__trigger_counter(mxp_name name, double value);
 
 #endif

@@ -59,12 +59,55 @@ static void other_triggers_take_back_what_those_before_have_asked_for(void **sta
     assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_SIGNAL);
 }
 
+// ---- how long a step takes ---------------------------------------------------------------------
+enum { USUAL = 100, SLOW = 100 * USUAL };
+
+// Steps of the usual length, each of which ends before the next one. Gives the time of their end.
+static uint64_t usual_steps(uint64_t now)
+{
+    for (int i = 0; i < 20; i++) {
+        mxp__trigger_step(now);
+        mxp__trigger_step_end(now + USUAL);
+        now += 2 * USUAL;
+    }
+    return now;
+}
+
+static void a_slow_step_asks(void **state)
+{
+    (void)state;
+    mxp__triggers_set(&triggers);
+    uint64_t now = usual_steps(1);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+    mxp__trigger_step(now);
+    mxp__trigger_step_end(now + SLOW);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_STEP);
+    mxp__trigger_step(now + SLOW);
+    mxp__trigger_step(now + 2 * SLOW);  // its end is where this one begins
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_STEP);
+}
+
+static void what_comes_between_two_steps_is_of_none(void **state)
+{
+    (void)state;
+    mxp__triggers_set(&triggers);
+    uint64_t now = usual_steps(1);
+    now = usual_steps(now + SLOW);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+    mxp__trigger_step(now);
+    mxp__trigger_step_forget();  // recording goes off within the step
+    usual_steps(now + SLOW);
+    assert_int_equal(mxp__trigger_take(), MXP__TRIGGER_NONE);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_signal_asks_for_is_not_replaced),
         cmocka_unit_test(threads_step_and_count_while_triggers_are_set),
         cmocka_unit_test(other_triggers_take_back_what_those_before_have_asked_for),
+        cmocka_unit_test(a_slow_step_asks),
+        cmocka_unit_test(what_comes_between_two_steps_is_of_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
