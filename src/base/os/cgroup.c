@@ -124,10 +124,13 @@ uint64_t mxp__os_cpu_limit(const char *root)
 
 uint64_t mxp__os_memory_limit(const char *root)
 {
+    static const int spaces[] = {RLIMIT_AS, RLIMIT_DATA};
     struct rlimit space;
     uint64_t limit_bytes = limit_of(root, &(limited){"memory", read_memory});
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < limit_bytes) {
-        limit_bytes = space.rlim_cur;
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        if (getrlimit(spaces[i], &space) == 0 && space.rlim_cur < limit_bytes) {
+            limit_bytes = space.rlim_cur;
+        }
     }
     return limit_bytes;
 }

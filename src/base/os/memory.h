@@ -11,8 +11,8 @@
 bool mxp__os_memory(uint64_t *total_bytes, uint64_t *available_bytes);
 
 // The lowest memory limit of this process: of its control groups (versions 1 and 2, each level) and
-// RLIMIT_AS. UINT64_MAX if there is none. `root` is prefixed to the system's paths: "", or a test's
-// folder.
+// RLIMIT_AS and RLIMIT_DATA. UINT64_MAX if there is none. `root` is prefixed to the system's paths:
+// "", or a test's folder.
 uint64_t mxp__os_memory_limit(const char *root);
 
 // Zeroed pages that a forked child shares with its parent, or null.

@@ -149,7 +149,7 @@ void mxp__config_warn_of_memory(const mxp_config *config)
     if (asked_bytes > share_bytes && mxp_atomic_exchange(&told, asked_bytes) != asked_bytes) {
         fprintf(stderr,
                 "mxprof: memory_limit_bytes is %" PRIu64 ", more than a quarter of what this "
-                "process may take (%" PRIu64 ", by its memory cgroup or RLIMIT_AS)\n",
+                "process may take (%" PRIu64 ", by its memory cgroup, RLIMIT_AS or RLIMIT_DATA)\n",
                 asked_bytes, share_bytes * 4);
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits of control groups, from files as the system shows them, and of RLIMIT_AS.
+// The limits of control groups, from files as the system shows them, and of RLIMIT_AS and
+// RLIMIT_DATA.
 #include "cmocka_all.h"
 
 #include <stdio.h>
@@ -73,25 +74,44 @@ static void files_that_make_no_sense_are_no_limit(void **state)
     assert_true(mxp__os_memory_limit("no such root") == UINT64_MAX);
 }
 
-static void the_limit_of_the_address_space_counts_too(void **state)
+// Of a child, that is given the limit. 77: an emulator of programs takes none, or it would stop
+// itself.
+static int try_limit(int resource)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         struct rlimit space = {1 << 30, 1 << 30}, now = {0};
-        bool set = setrlimit(RLIMIT_AS, &space) == 0;
-        if (set && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_cur != space.rlim_cur) {
-            _exit(77);  // an emulator of programs takes none, or it would stop itself
+        bool set = setrlimit(resource, &space) == 0;
+        if (set && getrlimit(resource, &now) == 0 && now.rlim_cur != space.rlim_cur) {
+            _exit(77);
         }
         _exit(!set || mxp__os_memory_limit("no such root") != 1 << 30);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
+    return WEXITSTATUS(status);
+}
+
+static void the_limit_of_the_address_space_counts_too(void **state)
+{
+    (void)state;
+    int code = try_limit(RLIMIT_AS);
+    if (code == 77) {
         skip();
     }
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(code, 0);
+}
+
+// Pages for records are data by the system's count, as the program's are.
+static void the_limit_of_data_counts_too(void **state)
+{
+    (void)state;
+    int code = try_limit(RLIMIT_DATA);
+    if (code == 77) {
+        skip();
+    }
+    assert_int_equal(code, 0);
 }
 
 static void of_quotas_of_cpu_time_the_smallest_of_all_levels_counts(void **state)
@@ -131,6 +151,7 @@ int main(void)
         cmocka_unit_test_setup(of_quotas_of_cpu_time_the_smallest_of_all_levels_counts, clean),
         cmocka_unit_test_setup(of_version_1_quota_and_period_are_files_of_their_own, clean),
         cmocka_unit_test(the_limit_of_the_address_space_counts_too),
+        cmocka_unit_test(the_limit_of_data_counts_too),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }
