@@ -326,19 +326,20 @@ void mxp__json_string(mxp_strbuf *buffer, const char *text, size_t length)
 
 // ---- the rest ---------------------------------------------------------------------------------
 
-// What printf wrote, with the locale's decimal point (it may be several bytes) made a '.'.
-static void append_number(mxp_strbuf *buffer, const char *number)
+// The point may be several bytes.
+__attribute__((cold)) void mxp__figures_plain(char *text)
 {
+    static const char plain[] = "0123456789+-abcdefghijklmnopqrstuvwxyz_= ";
+    char *to = text;
     bool in_point = false;
-    for (; *number != '\0'; number++) {
-        bool is_point = strchr("0123456789+-e", *number) == NULL;
-        if (!is_point) {
-            mxp__strbuf_putc(buffer, *number);
-        } else if (!in_point) {
-            mxp__strbuf_putc(buffer, '.');
+    for (; *text != '\0'; text++) {
+        bool is_point = strchr(plain, *text) == NULL;
+        if (!is_point || !in_point) {
+            *to++ = is_point ? '.' : *text;
         }
         in_point = is_point;
     }
+    *to = '\0';
 }
 
 void mxp__json_double(mxp_strbuf *buffer, double value)
@@ -365,7 +366,8 @@ void mxp__json_double(mxp_strbuf *buffer, double value)
     do {
         snprintf(number, sizeof number, "%.*g", precision, value);
     } while (precision++ < 17 && strtod(number, NULL) != value);
-    append_number(buffer, number);
+    mxp__figures_plain(number);
+    mxp__strbuf_puts(buffer, number);
 }
 
 void mxp__csv_string(mxp_strbuf *buffer, const char *text, size_t length)

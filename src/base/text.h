@@ -35,6 +35,9 @@ void mxp__utf8_string(mxp_strbuf *buffer, const char *text, size_t length);
 // A double as JSON: up to 17 significant digits, shortest that reads back; never NaN or infinity
 // (they become null).
 void mxp__json_double(mxp_strbuf *buffer, double value);
+// Makes the decimal points of what printf wrote, which are the locale's, '.'. The text has nothing
+// else but figures, small letters, blanks, '_' and '='.
+void mxp__figures_plain(char *text);
 // Appends `text` as one CSV field, quoted, quotes doubled.
 void mxp__csv_string(mxp_strbuf *buffer, const char *text, size_t length);
 

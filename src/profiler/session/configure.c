@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/os/same_file.h"
 #include "base/setting.h"
+#include "base/text.h"
 #include "profiler/inside.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/recording_file.h"
@@ -77,10 +78,13 @@ static int note_config(const mxp_config *config)
     snprintf(text, sizeof text,
              "classes=%u store=%d statistics_only=%d continuous_dump=%d dump_period=%g "
              "names_limit=%u snapshot_ms=%g snapshot_signal=%d snapshot_step_factor=%g "
-             "snapshot_counter=%s",
+             "snapshot_counter=",
              config->classes, config->store, config->statistics_only, config->continuous_dump,
              config->dump_period_s, config->names_limit, config->snapshot_ms,
-             config->snapshot_signal, config->snapshot_step_factor, config->snapshot_counter);
+             config->snapshot_signal, config->snapshot_step_factor);
+    mxp__figures_plain(text);
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "%s", config->snapshot_counter);
     return mxp_info("config", text);
 }
 

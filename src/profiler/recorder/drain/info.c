@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/os/os.h"
 #include "base/os/process.h"
+#include "base/text.h"
 #include "profiler/clock/clock.h"
 #include "profiler/recorder/drain/report.h"
 #include "profiler/recorder/memory/ring.h"
@@ -53,6 +54,14 @@ __attribute__((format(printf, 3, 4))) static int addf(mxp_info_list *list, const
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    return mxp__info_add(list, key, text);
+}
+
+static int add_figure(mxp_info_list *list, const char *key, double value)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%.9g", value);
+    mxp__figures_plain(text);
     return mxp__info_add(list, key, text);
 }
 
@@ -166,7 +175,7 @@ static int add_report(mxp_info_list *list)
                    {"record_cost_ns", report.record_cost_ns},
                    {"estimated_overhead_ns", report.estimated_overhead_ns}};
     for (size_t i = 0; i < sizeof figures / sizeof figures[0] && error == MXP_OK; i++) {
-        error = addf(list, figures[i].key, "%.9g", figures[i].value);
+        error = add_figure(list, figures[i].key, figures[i].value);
     }
     for (size_t i = 0; i < sizeof counts / sizeof counts[0] && error == MXP_OK; i++) {
         error = addf(list, counts[i].key, "%llu", (unsigned long long)counts[i].value);

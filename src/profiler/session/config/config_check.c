@@ -18,6 +18,7 @@
 #include "base/os/same_file.h"
 #include "base/setting.h"
 #include "profiler/session/config/config.h"
+#include "profiler/session/config/config_value.h"
 #include "profiler/session/config/quote.h"
 #include "profiler/session/output/output_name.h"
 
@@ -32,7 +33,7 @@ int mxp__config_counter_trigger(const char *text, mxp_counter_trigger *trigger)
     const char *above = strrchr(text, '>');
     const char *colon = above != NULL ? memchr(text, ':', (size_t)(above - text)) : NULL;
     char *end = NULL;
-    double value = above != NULL ? strtod(above + 1, &end) : 0;
+    double value = above != NULL ? mxp__config_double(above + 1, &end) : 0;
     if (colon == NULL || colon == text || colon + 1 == above || end == above + 1 || *end != '\0' ||
         value != value) {
         return mxp__fail(

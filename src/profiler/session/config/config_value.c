@@ -70,12 +70,11 @@ static void make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-// Reads a decimal point in any locale; that of the program may expect a comma.
-static double read_double(const char *text)
+double mxp__config_double(const char *text, char **end)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_c_locale);
-    return c_locale != (locale_t)0 ? strtod_l(text, NULL, c_locale) : strtod(text, NULL);
+    return c_locale != (locale_t)0 ? strtod_l(text, end, c_locale) : strtod(text, end);
 }
 
 static int parse_float(const char *key, const char *text, mxp_key_value *value)
@@ -90,7 +89,7 @@ static int parse_float(const char *key, const char *text, mxp_key_value *value)
         return mxp__fail(MXP_EVALUE, "Some trailing characters could not be parsed: '%.*s'",
                          mxp__quote_length(text + length), text + length);
     }
-    double number = read_double(text);
+    double number = mxp__config_double(text, NULL);
     bool written_infinite = strpbrk(text, "iInN") != NULL;
     if (!written_infinite && fabs(number) > (double)FLT_MAX) {
         return fail_range(key, text);

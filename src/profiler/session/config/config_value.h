@@ -39,6 +39,9 @@ typedef struct mxp_key_value {
 // MXP_EVALUE with the reason.
 int mxp__config_value(const mxp_config_key *key, const char *text, mxp_key_value *value);
 
+// strtod with a '.' as the decimal point, whatever the program's locale expects.
+double mxp__config_double(const char *text, char **end);
+
 // Appends the words of an enum as {'a', 'b'}.
 void mxp__config_words(const char *words, mxp_strbuf *out);
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmocka_all.h"
+#include "comma_locale.h"
 #include "export_text.h"
 #include "fake_source.h"
 
@@ -227,20 +227,10 @@ static void names_of_any_bytes_stay_on_their_line(void **state)
     mxp__source_close(source);
 }
 
-// Where the system has none installed, one is made from its sources.
-static bool set_comma_locale(void)
-{
-    char folder[4096];
-    int status = system("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1");
-    return setlocale(LC_ALL, "de_DE.UTF-8") != NULL ||
-           (status == 0 && getcwd(folder, sizeof folder) != NULL &&
-            setenv("LOCPATH", folder, 1) == 0 && setlocale(LC_ALL, "de_DE.UTF-8") != NULL);
-}
-
 static void a_locale_with_a_comma_changes_nothing(void **state)
 {
     (void)state;
-    if (!set_comma_locale()) {
+    if (!comma_locale_set()) {
         skip();
     }
     char number[8];
