@@ -231,7 +231,8 @@ static int signal_of(const mxp_config *config)
 static int take_signal(int number)
 {
     struct sigaction *before = &snapshots.before;
-    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    // On the alternate stack where a thread has one: its own may be small, as those of Go are.
+    struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
     sigemptyset(&ours.sa_mask);
     if (sigaction(number, NULL, before) != 0 || before->sa_handler != SIG_DFL) {
         return mxp__fail(
@@ -364,7 +365,10 @@ void mxp__snapshot_serve_locked(mxp_session *session)
         return;
     }
     snapshots.last_ns = now_ns;
-    snapshots.triggered++;
+    if (++snapshots.triggered == TRIGGERED_MAX) {
+        fprintf(stderr, "mxprof: the last of %d snapshots by triggers and signals is taken\n",
+                TRIGGERED_MAX);
+    }
     if (reason == MXP__TRIGGER_STEP && ask_all_locked(session)) {
         return;
     }
