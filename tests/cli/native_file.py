@@ -55,9 +55,11 @@ def sections(path, wanted):
 
 def raw_ends(path):
     """CLOCK_MONOTONIC_RAW at the first and the last point of a file."""
-    *_, clock = sections(path, "clock")
-    count, = struct.unpack_from("=I", clock, 4)
-    return [struct.unpack_from("=Q", clock, 40 + 48 * i + 16)[0] for i in (0, count - 1)]
+    clocks = list(sections(path, "clock"))
+    counts = [struct.unpack_from("=I", clock, 4)[0] for clock in clocks]
+    points = [struct.unpack_from("=Q", clock, 40 + 48 * i + 16)[0]
+              for clock, count in zip(clocks, counts) for i in range(count)]
+    return [points[0], points[-1]]
 
 
 class NativeFile:

@@ -221,22 +221,26 @@ class Trace:
             self.names.append({"category": category, "style": style, "unit": unit, "text": text})
 
     def read_threads(self, content, offset):
-        self.threads = []
         while content.left() > 0:
             index, tid, start, end, records, lost, name, _ = content.take("IIQQQQII")
+            self.threads = [thread for thread in self.threads if thread["index"] != index]
             self.threads.append({"index": index, "tid": tid, "start_ticks": start,
                                  "end_ticks": end, "records": records, "lost": lost,
                                  "name": self.text(name)})
+        self.threads.sort(key=lambda thread: thread["index"])
 
     def read_clock(self, content, offset):
-        source, points, segments, _, residual, jump_ns, jump_ticks = content.take("IIIIdqQ")
-        if segments == 0:
-            raise FormatError(offset, "a clock without segments")
+        source, points, segments, kept, residual, jump_ns, jump_ticks = content.take("IIIIdqQ")
         before = self.clock
+        if segments == 0 and kept == 0 or kept > len(before["segments"] if before else []):
+            raise FormatError(offset, "a clock without segments")
         self.clock = {"source": source, "residual_ns": residual, "jump_ns": jump_ns,
                       "jump_ticks": jump_ticks,
                       "points": [content.take("QQQQQQ") for _ in range(points)],
                       "segments": [content.take("QqQ") for _ in range(segments)]}
+        if kept != 0:
+            self.clock["points"] = before["points"] + self.clock["points"]
+            self.clock["segments"] = before["segments"][:kept] + self.clock["segments"]
         if self.mapped and before is not None and before["points"][-1] > self.clock["points"][-1]:
             self.clock = before
 
@@ -257,13 +261,14 @@ class Trace:
                                         content.take("IIQQQ"))))
 
     def read_info(self, content, offset):
-        self.info = []
+        found = dict(self.info)
         while content.left() > 0:
             begin = content.at
             key_length, value_length = content.take("II")
             pair = readable(content.text(key_length)), readable(content.text(value_length))
             content.pad(begin)
-            self.info.append(pair)
+            found[pair[0]] = pair[1]
+        self.info = list(found.items())
 
     def read_stats(self, content, offset):
         self.stats = []
