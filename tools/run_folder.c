@@ -65,6 +65,21 @@ static void make_parents(mxp_run_folder *folder)
     }
 }
 
+// A folder that no other run has, of two in one second either: the later one's name has a number
+// behind it.
+static bool make_own(mxp_run_folder *folder)
+{
+    enum { SAME_SECOND_MAX = 10000 };
+    const size_t length = strlen(folder->name);
+    for (int i = 2; mkdir(folder->name, 0777) != 0; i++) {
+        if (errno != EEXIST || i > SAME_SECOND_MAX) {
+            return false;
+        }
+        snprintf(folder->name + length, sizeof folder->name - length, "-%d", i);
+    }
+    return true;
+}
+
 int mxp__run_folder_make(mxp_run_folder *folder, const char *output, const char *program,
                          bool force)
 {
@@ -74,7 +89,8 @@ int mxp__run_folder_make(mxp_run_folder *folder, const char *output, const char 
         return error;
     }
     make_parents(folder);
-    const bool made = mkdir(folder->name, 0777) == 0;
+    const bool is_own = output == NULL && !mxp__job_join();
+    const bool made = is_own ? make_own(folder) : mkdir(folder->name, 0777) == 0;
     if (!made && errno != EEXIST) {
         const int why = errno;
         mxp__run_folder_tidy(folder);

@@ -72,6 +72,17 @@ def test_the_default_folder_is_named_after_the_program_and_the_time(tmp_path):
     assert re.fullmatch(rf"mxprof-{pathlib.Path(sys.executable).name}-\d{{8}}-\d{{6}}", folder.name)
 
 
+def test_each_run_of_a_second_has_a_folder_of_its_own(tmp_path):
+    """Some begin at once, and some of those in the same second."""
+    begun = [subprocess.Popen([MXPROF, "run", "-q", *recording(3)], cwd=tmp_path, env=environment()) for _ in range(6)]
+    assert [each.wait(60) for each in begun] == [0] * 6
+    folders = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert len(folders) == 6
+    for folder in folders:
+        assert re.fullmatch(r"mxprof-.*-\d{8}-\d{6}(-\d+)?", folder.name)
+        assert len(list(folder.glob("*.mxp"))) == 1 and (folder / "run.json").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
 def test_a_program_ended_by_a_signal_ends_the_command_by_it(tmp_path, number):
     result = run(tmp_path, "sh", "-c", f"kill -{int(number)} $$")
