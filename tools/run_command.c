@@ -115,16 +115,30 @@ static void tell_doors(const char *program, const mxp_program_facts *facts)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-// The size in bytes as libmxprof reads it, or a usage error.
+// -1, or a usage error where libmxprof would not take the size: each process would say so, and go
+// on without a limit.
 static int check_size(const mxp_command *command, const char *option, const char *size)
 {
-    const size_t digits = size != NULL ? strspn(size, "0123456789") : 1;
-    const char *rest = size != NULL ? size + digits : "";
-    bool fits =
-        digits > 0 && (rest[0] == '\0' || (strchr("KMG", rest[0]) != NULL && rest[1] == '\0'));
+    static const char units[] = "KMG";
+    enum { LEAST_BITS = 20, MOST_BITS = 50, BITS_A_UNIT = 10 };
+    if (size == NULL) {
+        return -1;
+    }
+    char *rest;
+    errno = 0;
+    const unsigned long long number = strtoull(size, &rest, 10);
+    const char *unit = *rest != '\0' ? strchr(units, *rest) : NULL;
+    const bool is_size =
+        isdigit((unsigned char)size[0]) && (*rest == '\0' || (unit != NULL && rest[1] == '\0'));
+    if (!is_size) {
+        return mxp__usage_error(command, "%s takes a number with K, M or G, as in 64M, not '%s'",
+                                option, size);
+    }
+    const int bits = unit != NULL ? (int)(unit - units + 1) * BITS_A_UNIT : 0;
+    const bool fits =
+        errno == 0 && number <= 1ull << (MOST_BITS - bits) && number << bits >= 1ull << LEAST_BITS;
     return fits ? -1
-                : mxp__usage_error(command, "%s takes a number with K, M or G, as in 64M, not '%s'",
-                                   option, size);
+                : mxp__usage_error(command, "%s takes 1M up to 1048576G, not '%s'", option, size);
 }
 
 // A number up to `most`, or none for 0, or a usage error. Null: `otherwise`.
@@ -141,6 +155,20 @@ static int read_number(const mxp_command *command, const char *option, const cha
     return fits ? -1
                 : mxp__usage_error(command, "%s takes a number up to %u, or none; not '%s'", option,
                                    most, text);
+}
+
+// The same of a number from 1 on that a process reads itself; none becomes null.
+static int read_bound(const mxp_command *command, const char *option, const char **text,
+                      unsigned most)
+{
+    unsigned number;
+    int code = read_number(command, option, *text, 1, most, &number);
+    if (code < 0 && *text != NULL && number == 0 && strcmp(*text, "none") != 0) {
+        return mxp__usage_error(command, "%s takes a number from 1, or none; not '%s'", option,
+                                *text);
+    }
+    *text = number == 0 ? NULL : *text;
+    return code;
 }
 
 // What was meant where a file of this folder is named as a shell would not find it.
@@ -288,12 +316,14 @@ static int read_options(const mxp_command *self, run_options *values)
                                 "commas between them, -itt for all but that, or none; not '%s'",
                                 values->marks);
     }
-    unsigned checked;
-    if (code < 0) {
-        code = read_number(self, "--depth", values->depth, 1, DEPTH_MAX, &checked);
+    if (code < 0 && values->ring != NULL && values->limit != NULL) {
+        code = mxp__usage_error(self, "--ring and --limit both say how much is kept; give one");
     }
     if (code < 0) {
-        code = read_number(self, "--min-us", values->min_us, 1, MIN_US_MAX, &checked);
+        code = read_bound(self, "--depth", &values->depth, DEPTH_MAX);
+    }
+    if (code < 0) {
+        code = read_bound(self, "--min-us", &values->min_us, MIN_US_MAX);
     }
     if (code < 0) {
         code =

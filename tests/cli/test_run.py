@@ -154,6 +154,13 @@ def test_the_program_has_the_signals_that_it_would_have_alone(tmp_path):
     (["--depth", "deep", "true"], 2, "--depth takes a number up to 65535"),
     (["--min-us", "-1", "true"], 2, "--min-us takes a number up to 1000000000"),
     (["--ring", "lots", "true"], 2, "--ring takes a number with K, M or G, as in 64M, not 'lots'"),
+    (["--limit", "-1M", "true"], 2, "--limit takes a number with K, M or G, as in 64M, not '-1M'"),
+    (["--limit", "0", "true"], 2, "--limit takes 1M up to 1048576G, not '0'"),
+    (["--ring", "1023K", "true"], 2, "--ring takes 1M up to 1048576G, not '1023K'"),
+    (["--limit", "1048577G", "true"], 2, "--limit takes 1M up to 1048576G, not '1048577G'"),
+    (["--limit", "99999999999999999999", "true"], 2, "--limit takes 1M up to 1048576G, not '99999999999999999999'"),
+    (["--ring", "1M", "--limit", "2M", "true"], 2, "--ring and --limit both say how much is kept; give one"),
+    (["--depth", "0", "true"], 2, "--depth takes a number from 1, or none; not '0'"),
 ])
 def test_what_cannot_be_is_said(tmp_path, arguments, code, words):
     (tmp_path / "taken").mkdir()
@@ -196,6 +203,12 @@ def test_sizes_reach_the_processes(tmp_path):
     info = subprocess.run([MXPROF, "info", *(tmp_path / "ring").glob("*.mxp")], capture_output=True, text=True, timeout=60,
                           check=True).stdout
     assert "ring     1 MiB" in info
+
+
+@pytest.mark.parametrize("size", ["1M", "1024K", "1048576", "1048576G"])
+def test_sizes_that_libmxprof_takes_are_taken(tmp_path, size):
+    result = run(tmp_path, "-o", "out", "--limit", size, "--depth", "none", "--min-us", "none", *recording(2))
+    assert result.returncode == 0 and "MXPROF_" not in result.stderr and " 2 spans" in result.stderr
 
 
 @pytest.mark.parametrize("marks, doors", [
