@@ -181,6 +181,9 @@ static const char *meant_start(const char *program, int error)
     if (error == ENOEXEC) {
         return "; a script needs a first line like #!/bin/sh, or its shell before it";
     }
+    if (error == ENOENT && strchr(program, '/') != NULL && access(program, F_OK) == 0) {
+        return "; it is there, but not the interpreter of its first line, or its loader";
+    }
     bool is_here = error == ENOENT && strchr(program, '/') == NULL && access(program, X_OK) == 0;
     return is_here ? "; a program of this folder has ./ before its name" : "";
 }

@@ -173,6 +173,14 @@ def test_a_script_without_its_first_line_is_no_program(tmp_path):
     assert (result.returncode, result.stdout) == (0, "output\n")
 
 
+def test_an_interpreter_that_is_not_there_is_told(tmp_path):
+    (tmp_path / "script").write_text("#!/nowhere/python\nprint()\n")
+    (tmp_path / "script").chmod(0o755)
+    result = run(tmp_path, "./script")
+    assert result.returncode == 127 and "it is there, but not the interpreter of its first line" in result.stderr
+    assert "interpreter" not in run(tmp_path, "./nothing").stderr
+
+
 def test_a_program_for_another_processor_is_told(tmp_path):
     head = bytearray(pathlib.Path(sys.executable).resolve().read_bytes()[:4096])
     head[18:20] = (20 if head[18] != 20 else 21).to_bytes(2, sys.byteorder)  # a PowerPC
