@@ -290,6 +290,7 @@ static int run_program(const mxp_command *command, const run_options *options, c
             .is_python_traced = options->python != 0,
             .is_job = starter != MXP_STARTER_NONE,
             .traces = &traces,
+            .is_beside_others = earlier.count > 0,
             .living = living,
         };
         finish(&result, begin_realtime_ns);

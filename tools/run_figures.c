@@ -81,13 +81,34 @@ void mxp__run_put_end(const mxp_run_result *result, mxp_strbuf *out)
     mxp__strbuf_printf(out, " after %.2f s", result->seconds);
 }
 
+void mxp__run_put_others(const mxp_run_result *result, mxp_strbuf *out)
+{
+    if (result->is_beside_others) {
+        mxp__strbuf_puts(out, "mxprof: files of earlier runs in ");
+        mxp__run_put_typed(out, result->folder);
+        mxp__strbuf_puts(out, " count in these, too\n");
+    }
+}
+
+// Beside others' files a run of one process is its file.
 void mxp__run_put_next(const mxp_run_result *result, mxp_strbuf *out)
 {
+    const bool is_file = result->is_beside_others && result->traces->count == 1;
+    mxp_strbuf path = {0};
+    mxp__strbuf_puts(&path, result->folder);
+    if (is_file) {
+        mxp__strbuf_printf(&path, "/%s", result->traces->all[0]);
+    }
     mxp__strbuf_puts(out, "mxprof: next   mxprof report ");
-    mxp__run_put_typed(out, result->folder);
+    mxp__run_put_typed(out, mxp__strbuf_text(&path));
     mxp__strbuf_puts(out, "   |   mxprof convert ");
-    mxp__run_put_typed(out, result->folder);
+    mxp__run_put_typed(out, mxp__strbuf_text(&path));
     mxp__strbuf_puts(out, " -o trace.json\n");
+    out->failed = out->failed || path.failed;
+    mxp__strbuf_fini(&path);
+    if (!is_file) {
+        mxp__run_put_others(result, out);
+    }
 }
 
 static void put_totals(const mxp_run_result *result, const mxp_run_figures *figures,

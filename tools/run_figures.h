@@ -19,8 +19,9 @@ typedef struct mxp_run_figures {
 
 // "mxprof: PROGRAM ended with 0 after 1.00 s", without an end of the line.
 void mxp__run_put_end(const mxp_run_result *result, mxp_strbuf *out);
-// What to type next, a line.
+// What to type next, a line; and one more where that counts files of earlier runs.
 void mxp__run_put_next(const mxp_run_result *result, mxp_strbuf *out);
+void mxp__run_put_others(const mxp_run_result *result, mxp_strbuf *out);
 // `text` as it can be typed in a shell.
 void mxp__run_put_typed(mxp_strbuf *out, const char *text);
 // All lines.

@@ -129,6 +129,7 @@ static int tell_job(const mxp_run_result *result)
     mxp__strbuf_puts(&text, "   |   mxprof merge ");
     mxp__run_put_typed(&text, result->folder);
     mxp__strbuf_puts(&text, " -o all.mxp\n");
+    mxp__run_put_others(result, &text);
     print(result, &text);
     return 0;
 }

@@ -21,6 +21,7 @@ typedef struct mxp_run_result {
     bool is_python_traced;
     bool is_job;  // the program was a starter
     const mxp_run_traces *traces;  // of the run: those that were not in the folder before
+    bool is_beside_others;  // the folder has files of earlier runs
     long living;  // where nothing was recorded: a process of the run that still runs, or 0
 } mxp_run_result;
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -196,6 +197,19 @@ def test_what_was_in_the_folder_before_is_not_added_up(tmp_path):
     assert [(row["Name"], row["Count"]) for row in json.loads(result.stdout)["Rows"]] == [("work", 7)]
     added, = {file.name for file in (tmp_path / "mine").glob("*.mxp")} - earlier
     assert len(earlier) == 1 and added
+
+
+def test_what_is_to_be_typed_next_is_of_this_run(tmp_path):
+    assert "next   mxprof report mine   |   " in run(tmp_path, "-o", "mine", *recording(50)).stderr
+    told = run(tmp_path, "-o", "mine", "--force", *recording(7)).stderr
+    typed = re.search("next   mxprof (report .*)   \\|   mxprof (convert .*)", told)
+    report = subprocess.run([MXPROF, *typed[1].split()], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                            check=True)
+    assert re.search(r"work +7 ", report.stdout)
+    assert subprocess.run([MXPROF, *typed[2].split()], cwd=tmp_path, timeout=60, check=False).returncode == 0
+    one = shlex.join(recording(1))
+    told = run(tmp_path, "-o", "mine", "--force", "sh", "-c", f"{one}; {one}").stderr
+    assert "next   mxprof report mine   |" in told and "files of earlier runs in mine count in these, too" in told
 
 
 def test_sizes_reach_the_processes(tmp_path):
