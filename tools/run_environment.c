@@ -59,11 +59,39 @@ static void add_library(const char *variable, const char *library, bool first)
     mxp__strbuf_fini(&list);
 }
 
+// The way to a file from the root, for glibc's loader alone: it puts its folder of libraries in
+// place of $LIB. A loader of another C library finds no such file and goes on without, where a
+// library of glibc's would end its program before main, whoever starts that.
+static const char by_token[] = "/usr/$LIB/../../../../../../../..";
+
+// Whether the loader of this command has a library of its own there.
+static bool has_token(void)
+{
+    const struct link_map *map;
+    char path[2 * PATH_MAX];
+    bool has = false;
+    void *library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/') {
+        snprintf(path, sizeof path, "%s%s", by_token, map->l_name);
+        void *same = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+        has = same == library;
+        if (same != NULL) {
+            dlclose(same);
+        }
+    }
+    if (library != NULL) {
+        dlclose(library);
+    }
+    return has;
+}
+
 // The loader divides its list at blanks and colons, and knows no quotes.
 static void preload(const char *library, bool quiet)
 {
+    char path[3 * PATH_MAX];
     if (strpbrk(library, " :\t\n") == NULL) {
-        add_library("LD_PRELOAD", library, true);
+        snprintf(path, sizeof path, "%s%s", has_token() ? by_token : "", library);
+        add_library("LD_PRELOAD", path, true);
     } else if (!quiet) {
         fprintf(stderr,
                 "mxprof: '%s' is not loaded into the program, because LD_PRELOAD can hold neither "

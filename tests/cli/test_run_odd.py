@@ -146,6 +146,16 @@ def test_a_program_for_another_c_library_starts_and_is_told(tmp_path):
         assert "is for another C library than mxprof" in result.stderr and "nothing was recorded" in result.stderr
 
 
+def test_a_program_for_another_c_library_may_be_started_by_others(tmp_path):
+    if shutil.which("musl-gcc") is None:
+        pytest.skip("there is no other C library")
+    (tmp_path / "plain.c").write_text(PLAIN)
+    subprocess.run(["musl-gcc", "plain.c", "-o", "plain"], cwd=tmp_path, check=True)
+    for options in ([], ["--python", "--dnnl"]):
+        result = run(tmp_path, *options, "sh", "-c", "./plain")
+        assert (result.returncode, result.stdout) == (4, "output\n") and "rror" not in result.stderr
+
+
 def test_a_program_with_more_rights_runs_as_it_does_alone(program, tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root, to give the program to somebody else")
