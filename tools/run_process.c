@@ -12,14 +12,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run_witness.h"
+
 static const int handed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT};
-static const int ignored[] = {SIGINT, SIGQUIT};
+// Of a terminal they come to the program as well; of a process that sends them to this one alone
+// they are handed on.
+static const int of_group[] = {SIGINT, SIGQUIT};
 enum {
     HANDED_ON = sizeof handed_on / sizeof handed_on[0],
-    IGNORED = sizeof ignored / sizeof ignored[0]
+    OF_GROUP = sizeof of_group / sizeof of_group[0]
 };
 
 static volatile pid_t child;
+static mxp_witness witness;
 
 static void hand_on(int signal)
 {
@@ -30,9 +35,20 @@ static void hand_on(int signal)
     errno = saved;
 }
 
+static void hand_on_alone(int signal, siginfo_t *info, void *context)
+{
+    int saved = errno;
+    (void)context;
+    const bool is_groups = mxp__witness_saw(&witness, signal) || info->si_code == SI_KERNEL;
+    if (child > 0 && !is_groups) {
+        kill(child, signal);
+    }
+    errno = saved;
+}
+
 // What this process did with the signals before, for the program to inherit.
 typedef struct signal_actions {
-    struct sigaction handed_on[HANDED_ON], ignored[IGNORED], broken_pipe;
+    struct sigaction handed_on[HANDED_ON], of_group[OF_GROUP], child_ends;
     sigset_t mask;
 } signal_actions;
 
@@ -44,15 +60,22 @@ static void take_signals(signal_actions *before)
     for (int i = 0; i < HANDED_ON; i++) {
         sigaddset(&wait, handed_on[i]);
     }
+    for (int i = 0; i < OF_GROUP; i++) {
+        sigaddset(&wait, of_group[i]);
+    }
     sigprocmask(SIG_BLOCK, &wait, &before->mask);
     for (int i = 0; i < HANDED_ON; i++) {
         struct sigaction action = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
         sigaction(handed_on[i], &action, &before->handed_on[i]);
     }
-    for (int i = 0; i < IGNORED; i++) {
-        struct sigaction action = {.sa_handler = SIG_IGN};
-        sigaction(ignored[i], &action, &before->ignored[i]);
+    for (int i = 0; i < OF_GROUP; i++) {
+        struct sigaction action = {
+            .sa_sigaction = hand_on_alone, .sa_flags = SA_RESTART | SA_SIGINFO, .sa_mask = wait};
+        sigaction(of_group[i], &action, &before->of_group[i]);
     }
+    // Where it is ignored, as some who start programs have it, nobody is told how a child ended.
+    const struct sigaction told = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &told, &before->child_ends);
 }
 
 // This command ignores SIGPIPE; whoever started it did not, as a rule, and says so by the default.
@@ -61,9 +84,10 @@ static void give_signals_back(const signal_actions *before)
     for (int i = 0; i < HANDED_ON; i++) {
         sigaction(handed_on[i], &before->handed_on[i], NULL);
     }
-    for (int i = 0; i < IGNORED; i++) {
-        sigaction(ignored[i], &before->ignored[i], NULL);
+    for (int i = 0; i < OF_GROUP; i++) {
+        sigaction(of_group[i], &before->of_group[i], NULL);
     }
+    sigaction(SIGCHLD, &before->child_ends, NULL);
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }
@@ -140,6 +164,18 @@ static void wait_for_end(int *status)
     }
 }
 
+// After the program, so that the program is the first child of ours, and after the pipe's end is
+// closed, which it would keep open.
+static void start_witness(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int i = 0; i < OF_GROUP; i++) {
+        sigaddset(&signals, of_group[i]);
+    }
+    mxp__witness_start(&witness, &signals);
+}
+
 int mxp__run_process(char *const *arguments, bool is_alone, int *status)
 {
     int report[2];
@@ -160,12 +196,16 @@ int mxp__run_process(char *const *arguments, bool is_alone, int *status)
     int error = made < 0 ? errno : 0;
     child = made;
     close(report[1]);
+    if (made > 0) {
+        start_witness();
+    }
     sigprocmask(SIG_SETMASK, &before.mask, NULL);
     int start_error = read_report(report[0]);
     if (made > 0) {
         wait_for_end(status);
     }
     child = 0;
+    mxp__witness_stop(&witness);
     return error != 0 ? error : start_error;
 }
 

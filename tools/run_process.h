@@ -6,8 +6,9 @@
 #include <stdbool.h>
 
 // Starts arguments[0], looked for as a shell does, with the environment of this process, and waits
-// until it ends. SIGINT and SIGQUIT of the terminal reach it without us; SIGTERM, SIGHUP, SIGUSR1,
-// SIGUSR2 and SIGCONT are handed on; when it is stopped, so are we. 0 and its wait status, or the
+// until it ends. SIGINT and SIGQUIT of the terminal, or of who sends them to the whole group, reach
+// it without us; those for us alone, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGCONT are handed on;
+// when it is stopped, so are we. 0 and its wait status, or the
 // errno of what kept it from starting. `is_alone`: of it only, not of its children, the run is
 // (MXPROF_RUN_PROCESS).
 int mxp__run_process(char *const *arguments, bool is_alone, int *status);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """mxprof run: the program is as it would be alone, and what it recorded is in one folder."""
+import functools
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import pytest
@@ -105,6 +107,23 @@ def test_signals_are_handed_on(tmp_path, number):
         assert process.wait(30) == 9
 
 
+@pytest.mark.parametrize("script, code", [("exit 7", 7), ("kill -9 $$", -9)])
+def test_how_the_program_ended_is_known_where_ends_of_children_are_ignored(tmp_path, script, code):
+    def begin():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    done = subprocess.run([MXPROF, "run", "-o", "out", "sh", "-c", script], cwd=tmp_path, env=environment(), timeout=60,
+                          capture_output=True, text=True, preexec_fn=begin, check=False)
+    assert done.returncode == code and "ended" in done.stderr
+    done = subprocess.run([MXPROF, "run", "-o", "out", *recording(3)], cwd=tmp_path, env=environment(), timeout=60,
+                          capture_output=True, text=True, preexec_fn=begin, check=True)
+    assert "3 spans" in done.stderr
+    show = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN)"
+    shown = subprocess.run([MXPROF, "run", "-q", sys.executable, "-c", show], cwd=tmp_path, env=environment(), timeout=60,
+                           capture_output=True, text=True, preexec_fn=begin, check=True).stdout
+    assert shown == "True\n"
+
+
 def test_the_terminals_interrupt_is_the_programs(tmp_path):
     """It goes to the whole process group; the command goes on to wait."""
     script = "trap 'sleep 0.2; echo done; exit 4' INT; echo ready; while :; do sleep 0.01; done"
@@ -114,6 +133,32 @@ def test_the_terminals_interrupt_is_the_programs(tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         assert process.stdout.readline() == "done\n"
         assert process.wait(30) == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("whom", ["the command alone", "the group"])
+def test_a_signal_for_the_command_alone_is_handed_on_and_one_for_the_group_is_not(tmp_path, number, whom):
+    """Each comes to the program once. Docker, supervisors and Popen.send_signal send it to one process."""
+    program = textwrap.dedent(f"""
+        import signal, time
+        count = 0
+        def note(*_):
+            global count
+            count += 1
+        signal.signal({int(number)}, note)
+        print("ready", flush=True)
+        until = time.monotonic() + 60
+        while count == 0 and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(1)
+        print(count, flush=True)
+        """)
+    with subprocess.Popen([MXPROF, "run", "-q", sys.executable, "-c", program], cwd=tmp_path, env=environment(),
+                          stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        (process.send_signal if whom == "the command alone" else functools.partial(os.killpg, process.pid))(number)
+        assert process.stdout.readline() == "1\n"
+        assert process.wait(60) == 0
 
 
 def test_a_program_that_stops_stops_the_command_until_it_goes_on(tmp_path):
