@@ -79,6 +79,7 @@ static void add_rows(const mxp_path_view *view, layer_sum *sums)
 void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *screen, mxp_strbuf *out)
 {
     const size_t count = view->scopes.count, bytes = count * sizeof(layer_sum);
+    mxp_strbuf label = {0};
     layer_sum *sums = mxp__alloc(bytes);
     if (sums == NULL) {
         out->failed = true;
@@ -91,11 +92,15 @@ void mxp__path_view_put_layers(const mxp_path_view *view, const mxp_screen *scre
         size_t length;
         const char *path = mxp__scope_tree_path(&view->scopes, sums[i].node, &length);
         mxp__strbuf_puts(out, i == 0 ? "added up: " : ", ");
-        mxp__put_shortened(screen, path, length, 24, out);
+        mxp__strbuf_clear(&label);
+        mxp__put_label(screen, path, length, &label);
+        mxp__put_shortened(screen, mxp__strbuf_text(&label), label.length, 24, out);
         mxp__strbuf_putc(out, ' ');
         mxp__put_percent((double)sums[i].ns / (double)view->rows.total_ns, out);
     }
     mxp__strbuf_puts(out, sums[0].ns > 0 ? "\n" : "");
+    out->failed = out->failed || label.failed;
+    mxp__strbuf_fini(&label);
     mxp__free(sums, bytes);
 }
 

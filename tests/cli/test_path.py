@@ -61,6 +61,18 @@ def test_text_names_pieces_and_bounds(file):
     assert max(map(len, run(file).stdout.splitlines())) <= 80
 
 
+def test_names_of_layers_give_the_terminal_no_orders(tmp_path):
+    file = native_file.NativeFile()
+    main, name = file.thread("main"), file.name("dot\x1b[31m", "operator", "span")
+    file.meta(main, "step", 0, value=1)
+    file.operator(main, name, 1000, 9000, 1, scope=file.name("net\x1b[31m:", 0, "scope"))
+    file.meta(main, "step", 10_000, value=2)
+    path = tmp_path / "orders.mxp"
+    path.write_bytes(file.to_bytes())
+    printed = run(path).stdout
+    assert "added up: net [31m" in printed and "\x1b" not in printed
+
+
 def test_the_trace_has_the_path_as_a_row_with_arrows(file, tmp_path):
     out = tmp_path / "path.json"
     run(file, "--trace", str(out))
