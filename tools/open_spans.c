@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "text/figure.h"
+#include "text/label.h"
 
 // ---- what was told of a span -------------------------------------------------------------------
 static void put_text(mxp_strbuf *out, const mxp_event *event, uint32_t i)
@@ -31,7 +33,7 @@ static void put_value(mxp_strbuf *out, const mxp_source *source, uint32_t type, 
     switch (type) {
     case MXP_ARG_F64:
         memcpy(&number, &bits, sizeof number);
-        mxp__strbuf_printf(out, "%g", number);
+        mxp__put_exact(number, out);
         break;
     case MXP_ARG_I64:
         mxp__strbuf_printf(out, "%" PRId64, (int64_t)bits);
@@ -45,6 +47,9 @@ static void put_value(mxp_strbuf *out, const mxp_source *source, uint32_t type, 
     }
 }
 
+// Without what a terminal takes as commands.
+static const mxp_screen plain = {.is_utf8 = true};
+
 // Ends in a zero of its own, also if there is nothing.
 static void put_args(mxp_strbuf *out, const mxp_source *source, const mxp_event *event)
 {
@@ -57,7 +62,10 @@ static void put_args(mxp_strbuf *out, const mxp_source *source, const mxp_event 
         uint32_t key, type;
         uint64_t value;
         mxp__event_arg(event, i, &key, &type, &value);
-        mxp__strbuf_printf(out, "%s%s=", before, source->name(source, key).text);
+        const mxp_name_view name = source->name(source, key);
+        mxp__strbuf_puts(out, before);
+        mxp__put_label(&plain, name.text, name.length, out);
+        mxp__strbuf_putc(out, '=');
         if (type == MXP_ARG_TEXT) {
             put_text(out, event, i);
         } else {

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """report --by thread, --by arg:KEY and --histogram: on random traces, against sums that are worked out here."""
+import math
+import struct
 
 import native_file
 import pytest
@@ -71,6 +73,24 @@ def test_by_arg_has_a_row_a_value(trace, key):
         assert [part["ns"] for part in row["percentiles"]] == [
             percentile([span.ns for span in outer], percent) for percent in (50, 99.9)]
         assert row["sum"] == sum(span.args.get("share", 0) for span in carriers)
+
+
+def test_numbers_that_differ_in_late_digits_are_values_of_their_own(tmp_path):
+    numbers = [1_700_000_000.25, 1_700_000_001.5, 0.1, 0.1000000001, 1e300, 123456789.0, math.inf, 1 / 3]
+    file = native_file.NativeFile()
+    thread, name, key = file.thread("main"), file.name("work", "app", "span"), file.name("at")
+    for place, number in enumerate(numbers):
+        bits, = struct.unpack("<Q", struct.pack("<d", number))
+        file.span_on(thread, name, place * 1000, place * 1000 + 500, args=[(key, 3, bits)])
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    values = [row["value"] for row in answer("report", path, "--by", "arg:at")["rows"]]
+    assert sorted(map(float, values)) == sorted(numbers)
+    for place, number in enumerate(numbers):
+        shown = values[[float(value) for value in values].index(number)]
+        row, = answer("show", path, "--arg", f"at={shown}")["rows"]
+        assert row["begin_ns"] == place * 1000
+        assert f"at={shown}" in run("at", path, f"{place * 1000 + 100}ns").stdout.split()
 
 
 def test_histogram_has_every_duration_in_its_row(trace):

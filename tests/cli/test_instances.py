@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import struct
 import subprocess
 import sys
 
@@ -414,3 +415,18 @@ def test_at_the_end_is_all_that_was_open_at_a_death(tmp_path):
                    env=server_runs.environment("file"), timeout=60)
     told = run("at", tmp_path / "ring.mxp", "end").stdout
     assert [name for name in ("outer", "middle", "inner") if name not in told] == [], told
+
+
+def test_keys_of_open_spans_give_the_terminal_no_orders(tmp_path):
+    """A process of another user's may have made the file."""
+    file = native_file.NativeFile()
+    main, work, key = file.thread("main"), file.name("work", "app", "span"), file.name("ke\x1b[31my")
+    bits, = struct.unpack("<Q", struct.pack("<d", 0.123456789))
+    file.add(main, native_file.words(  # a long span that was open at the end, with a number
+        native_file.word0("span_long", 4, file.origin + 100), work | 4 << 32 | 1 << 48, 500, file.origin + 100, 0, 0,
+        key | 3 << 32, bits))
+    file.info.append(("unfinished", "died"))
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    told = run("info", path).stdout
+    assert "\x1b" not in told and '"work" (ke [31my=0.123456789)' in told

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "profiler/export/scope_path.h"
+#include "text/figure.h"
 #include "text/label.h"
 
 // ---- values ------------------------------------------------------------------------------------
@@ -122,6 +123,7 @@ int mxp__wanted_arg_find(const mxp_wanted_arg *wanted, const mxp_instance *insta
 }
 
 // ---- text --------------------------------------------------------------------------------------
+// Rows are told apart by it, and it is typed as it is shown.
 static void put_value(const mxp_screen *screen, const arg_value *value, mxp_strbuf *out)
 {
     switch (value->type) {
@@ -133,7 +135,7 @@ static void put_value(const mxp_screen *screen, const arg_value *value, mxp_strb
         }
         break;
     case MXP_ARG_F64:
-        mxp__strbuf_printf(out, "%g", double_of(value->bits));
+        mxp__put_exact(double_of(value->bits), out);
         break;
     case MXP_ARG_I64:
         mxp__strbuf_printf(out, "%" PRId64, (int64_t)value->bits);

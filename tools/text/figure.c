@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/text.h"
+
 typedef struct scale {
     double size;
     const char *name;
@@ -180,6 +182,15 @@ void mxp__put_tenths(uint64_t tenths, mxp_strbuf *out)
 {
     mxp__strbuf_printf(out, "%llu.%u%%", (unsigned long long)(tenths / 10),
                        (unsigned)(tenths % 10));
+}
+
+void mxp__put_exact(double number, mxp_strbuf *out)
+{
+    if (isfinite(number)) {
+        mxp__json_double(out, number);
+    } else {
+        mxp__strbuf_printf(out, "%g", number);
+    }
 }
 
 // ---- bars --------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ void mxp__put_bytes(double bytes, mxp_strbuf *out);
 void mxp__put_count(double count, mxp_strbuf *out);
 // All its digits, grouped: "18,047".
 void mxp__put_grouped(uint64_t count, mxp_strbuf *out);
+// All digits that tell a number from others: "0.1", "1700000000.25", "inf".
+void mxp__put_exact(double number, mxp_strbuf *out);
 // With one decimal: "34.6%". A share is of 1; tenths are of 1000 (text/shares.h).
 void mxp__put_percent(double share, mxp_strbuf *out);
 void mxp__put_tenths(uint64_t tenths, mxp_strbuf *out);

@@ -117,6 +117,19 @@ static void other_figures(void **state)
     mxp__put_grouped(7, &out);
     mxp__put_grouped(1000000, &out);
     assert_string_equal(text_of(&out), "18,04771,000,000");
+    static const struct {
+        double number;
+        const char *text;
+    } exact[] = {{0.1, "0.1"},
+                 {0.1000000001, "0.1000000001"},
+                 {1700000000.25, "1700000000.25"},
+                 {123456789, "123456789"},
+                 {-1.0 / 3, "-0.3333333333333333"},
+                 {INFINITY, "inf"}};
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
+        mxp__put_exact(exact[i].number, &out);
+        assert_string_equal(text_of(&out), exact[i].text);
+    }
     mxp__put_percent(0.3456, &out);
     assert_string_equal(text_of(&out), "34.6%");
     mxp__put_percent(1.5, &out);
