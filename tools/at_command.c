@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
 #include "command.h"
 #include "instances/arguments.h"
 #include "instances/life_print.h"
@@ -49,6 +51,7 @@ typedef struct at_state {
     mxp_screen screen;
     int64_t first_ns, last_ns, at_ns;
     mxp_text_table table;
+    mxp_thread_labels labels;
     mxp_json json;
     mxp_strbuf out;
     bool is_damaged;
@@ -73,7 +76,7 @@ static void put_open(at_state *self, const mxp_instance *instance, bool of_threa
     mxp_name_view name = source->name(source, instance->name);
     mxp_strbuf *cell = mxp__text_cell(table);
     if (of_thread) {
-        mxp__put_thread(&self->screen, source, instance->thread,
+        mxp__put_thread(&self->labels, &self->screen, source, instance->thread,
                         self->input->source->process_count > 1, cell);
     } else {
         mxp__strbuf_puts(cell, "async");
@@ -99,8 +102,8 @@ static void put_idle(at_state *self, const mxp_moment *moment, uint32_t thread)
 {
     const mxp_source *source = moment->source;
     int64_t since = moment->idle_since_ns[thread];
-    mxp__put_thread(&self->screen, source, thread, self->input->source->process_count > 1,
-                    mxp__text_cell(&self->table));
+    mxp__put_thread(&self->labels, &self->screen, source, thread,
+                    self->input->source->process_count > 1, mxp__text_cell(&self->table));
     mxp__strbuf_puts(mxp__text_cell(&self->table), "(in no span)");
     mxp_strbuf *cell = mxp__text_cell(&self->table);
     if (since != INT64_MIN) {
@@ -120,26 +123,57 @@ static bool was_there(const mxp_moment *moment, uint32_t thread)
     return moment->idle_since_ns[thread] != INT64_MIN || (begun && !ended);
 }
 
-static void put_threads(at_state *self, const mxp_moment *moment)
+// What was open, thread by thread: the first of each, and the one after each, from 1 on; 0: none.
+typedef struct thread_lists {
+    uint32_t *first, *next;
+    size_t threads, count;
+} thread_lists;
+
+static int make_lists(const mxp_moment *moment, thread_lists *lists)
 {
-    for (uint32_t thread = 0; thread < moment->source->thread_count; thread++) {
-        bool any = false;
-        for (size_t i = 0; i < moment->open.count; i++) {
-            const mxp_instance *instance = &moment->open.all[i];
-            if (instance->thread == thread && !instance->is_async) {
-                put_open(self, instance, true);
-                any = true;
-            }
+    const size_t threads = moment->source->thread_count, count = moment->open.count;
+    *lists = (thread_lists){.first = mxp__alloc(threads * sizeof *lists->first),
+                            .next = mxp__alloc(count * sizeof *lists->next),
+                            .threads = threads,
+                            .count = count};
+    if ((lists->first == NULL && threads > 0) || (lists->next == NULL && count > 0)) {
+        return mxp__fail_memory("the threads of a moment");
+    }
+    for (size_t i = count; i-- > 0;) {
+        const mxp_instance *instance = &moment->open.all[i];
+        if (!instance->is_async) {
+            lists->next[i] = lists->first[instance->thread];
+            lists->first[instance->thread] = (uint32_t)i + 1;
         }
-        if (!any && was_there(moment, thread)) {
+    }
+    return MXP_OK;
+}
+
+static void free_lists(thread_lists *lists)
+{
+    mxp__free(lists->first, lists->threads * sizeof *lists->first);
+    mxp__free(lists->next, lists->count * sizeof *lists->next);
+}
+
+static int put_threads(at_state *self, const mxp_moment *moment)
+{
+    thread_lists lists;
+    const int error = make_lists(moment, &lists);
+    for (uint32_t thread = 0; error == MXP_OK && thread < lists.threads; thread++) {
+        for (uint32_t at = lists.first[thread]; at != 0; at = lists.next[at - 1]) {
+            put_open(self, &moment->open.all[at - 1], true);
+        }
+        if (lists.first[thread] == 0 && was_there(moment, thread)) {
             put_idle(self, moment, thread);
         }
     }
+    free_lists(&lists);
     for (size_t i = 0; i < moment->open.count; i++) {
         if (moment->open.all[i].is_async) {
             put_open(self, &moment->open.all[i], false);
         }
     }
+    return error;
 }
 
 static double value_of(const mxp_moment_counter *counter)
@@ -182,7 +216,7 @@ static void put_title(at_state *self, const mxp_moment *moment)
     mxp__strbuf_puts(&self->out, "\n\n");
 }
 
-static void put_text(at_state *self, const mxp_moment *moment)
+static int put_text(at_state *self, const mxp_moment *moment)
 {
     static const mxp_text_column columns[] = {{"thread", MXP_COLUMN_NAME, 0},
                                               {"what", MXP_COLUMN_NAME, 0},
@@ -191,14 +225,15 @@ static void put_text(at_state *self, const mxp_moment *moment)
                                               {"with", MXP_COLUMN_NAME, 1}};
     put_title(self, moment);
     mxp__text_table_init(&self->table, &self->screen, columns, sizeof columns / sizeof columns[0]);
-    put_threads(self, moment);
+    const int error = put_threads(self, moment);
     put_counters(self, moment);
     mxp__text_table_put(&self->table, &self->out);
     mxp__text_table_fini(&self->table);
+    return error;
 }
 
 // ---- JSON --------------------------------------------------------------------------------------
-static void put_json(at_state *self, const mxp_moment *moment)
+static int put_json(at_state *self, const mxp_moment *moment)
 {
     mxp_json *json = &self->json;
     mxp__json_object(json, NULL);
@@ -226,6 +261,7 @@ static void put_json(at_state *self, const mxp_moment *moment)
     }
     mxp__json_end(json);
     mxp__json_end(json);
+    return MXP_OK;
 }
 
 // ---- the command -------------------------------------------------------------------------------
@@ -289,7 +325,7 @@ static int put_processes(at_state *self)
         mxp__strbuf_puts(&self->out, i > 0 && !as_json ? "\n" : "");
         error = mxp__moment_make(process, self->at_ns, &moment);
         if (error == MXP_OK) {
-            (as_json ? put_json : put_text)(self, &moment);
+            error = (as_json ? put_json : put_text)(self, &moment);
         }
         self->is_damaged = self->is_damaged || moment.is_damaged;
         mxp__moment_fini(&moment);
@@ -321,6 +357,7 @@ static int at(const mxp_command *command, const char *file, const at_options *op
         code = mxp__output_print(command, &self.out);
     }
     code = mxp__input_end(&input, code);
+    mxp__thread_labels_fini(&self.labels);
     mxp__strbuf_fini(&self.out);
     mxp__input_close(&input);
     return code;

@@ -213,13 +213,15 @@ static void put_longest(const mxp_path_view *view, const mxp_steps *steps, const
 static void put_from_thread(const mxp_path_view *view, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_source *source = view->process;
+    mxp_thread_labels labels = {0};
     if (source->thread_count < 2 || view->from_thread >= source->thread_count) {
         return;
     }
     const bool is_named = source->name(source, source->threads[view->from_thread].name).length > 0;
     mxp__strbuf_puts(out,
                      is_named ? ", back from the end of thread \"" : ", back from the end of ");
-    mxp__put_thread(screen, source, view->from_thread, false, out);
+    mxp__put_thread(&labels, screen, source, view->from_thread, false, out);
+    mxp__thread_labels_fini(&labels);
     mxp__strbuf_puts(out, is_named ? "\"" : "");
 }
 

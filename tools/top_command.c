@@ -118,6 +118,7 @@ static void put_text(topping *self, mxp_strbuf *out)
         {"thread", MXP_COLUMN_NAME, 0},     {"what", MXP_COLUMN_NAME, 0},
         {"most of it", MXP_COLUMN_NAME, 2}, {"with", MXP_COLUMN_NAME, 1}};
     mxp_text_table table;
+    mxp_thread_labels labels = {0};
     put_summary(self, out);
     mxp__text_table_init(&table, &self->screen, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < self->slowest.list.count; i++) {
@@ -125,7 +126,7 @@ static void put_text(topping *self, mxp_strbuf *out)
         mxp_name_view name = at->source->name(at->source, at->name);
         mxp__put_duration(&self->screen, (double)mxp__instance_ns(at), mxp__text_cell(&table));
         mxp__strbuf_printf(mxp__text_cell(&table), "%.6f s", (double)at->begin_ns / 1e9);
-        mxp__put_thread(&self->screen, at->source, at->thread,
+        mxp__put_thread(&labels, &self->screen, at->source, at->thread,
                         self->input->source->process_count > 1, mxp__text_cell(&table));
         mxp__put_label(&self->screen, name.text, name.length, mxp__text_cell(&table));
         put_where(self, i, mxp__text_cell(&table));
@@ -134,6 +135,7 @@ static void put_text(topping *self, mxp_strbuf *out)
     }
     mxp__text_table_put(&table, out);
     mxp__text_table_fini(&table);
+    mxp__thread_labels_fini(&labels);
 }
 
 static void put_json(topping *self, mxp_strbuf *out)

@@ -161,6 +161,23 @@ def nest(rows):
         other is not span and not other.is_async and other.encloses(span) for other in rows)) for span in rows]
 
 
+def test_show_lists_a_part_of_many_that_are_as_long(tmp_path):
+    """Times in whole microseconds, as other profilers write them, are often equal."""
+    file = native_file.NativeFile()
+    main, outer, work = file.thread("main"), file.name("outer", "app", "span"), file.name("work", "app", "span")
+    file.meta(main, "step", 0, value=1)
+    for number in range(3000):
+        file.span(main, work, 1000 + number * 2000, 2000 + number * 2000)
+    file.span(main, outer, 500, 9_000_000)
+    file.meta(main, "step", 9_500_000, value=2)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    lines = run("show", "--step", "1", path).stdout.splitlines()
+    assert sum(" work " in line for line in lines) == 59 and sum(" outer " in line for line in lines) == 1
+    assert "and 2941 that are no longer than 1.00 µs (--all shows them)" in lines
+    assert len(run("show", "--all", "--step", "1", path).stdout.splitlines()) > 3000
+
+
 def test_show_finds_what_carries_an_argument_and_what_is_inside(trace):
     for value in range(0, 40, 5):
         carriers = carriers_of(trace, "request", value)

@@ -2,8 +2,10 @@
 """Traces with very many names, threads and spans: what a command does once for each must not look at all others. Where it
 did, these took minutes, and the limit of a run ended them."""
 import array
+import collections
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -79,3 +81,45 @@ def test_what_there_is_no_room_for_is_told(tmp_path):
     top = run("top", path)
     assert "1001 spans in 'main' are left out" in top.stderr
     assert "% call" not in top.stdout
+
+
+def many_threads(path):
+    """60,000 threads, each of another name, with five spans inside of one another. The file has 18 MB."""
+    file = native_file.NativeFile()
+    main, names = file.thread("main"), [file.name(f"call {index}", "app", "span") for index in range(NAMES_EACH)]
+    file.meta(main, "step", 0, value=1)
+    first = len(file.names)
+    file.names += [(0, "none", 0, b"worker %d" % index) for index in range(THREADS)]
+    for thread in range(THREADS):
+        records = [native_file.words(native_file.word0("span", 1, file.origin + 100 + thread - 10 * index),
+                                     each | 100_000 + 20 * index << 32) for index, each in enumerate(names)]
+        file.threads.append({"name": first + thread, "start": 0, "end": 0, "lost": 0, "records": len(records),
+                             "bytes": b"".join(records)})
+    file.meta(main, "step", 200_000, value=2)
+    path.write_bytes(file.to_bytes())
+    return path
+
+
+def test_rows_of_many_threads_have_the_name_of_each(tmp_path):
+    path = many_threads(tmp_path / "t.mxp")
+    for call in (("show", "--all", "--step", "1", path), ("at", path, "90us")):
+        lines = run(*call).stdout.splitlines()
+        counts = collections.Counter(match[1] for match in map(re.compile(r"(worker \d+) ").search, lines) if match)
+        assert counts == {f"worker {index}": NAMES_EACH for index in range(THREADS)}, call
+
+
+def test_a_moment_has_the_last_value_of_each_of_many_counters(tmp_path):
+    file = native_file.NativeFile()
+    thread, work, first = file.thread("main"), file.name("work", "app", "span"), len(file.names) + 1
+    count = 60_000
+    file.names += [(0, "counter", 0, b"c%d" % index) for index in range(count)]
+    records = [native_file.words(native_file.word0("counter", 2, file.origin + 10 + turn * count + index),
+                                 first - 1 + index | 1 << 32, turn * index, 0)
+               for turn in range(20) for index in range(count)]
+    file.threads[thread].update(bytes=b"".join(records), records=len(records))
+    file.span(thread, work, 5, 30 * count)
+    path = tmp_path / "t.mxp"
+    path.write_bytes(file.to_bytes())
+    found = answer("at", path, f"{15 * count}ns")["counters"]  # within the turn 14
+    wanted = {f"c{index}": (14 if index <= count - 10 else 13) * index for index in range(count)}
+    assert {row["name"]: row["value"] for row in found} == wanted

@@ -255,6 +255,7 @@ static void put_text(by_thread *self)
     const mxp_screen *screen = &self->table->wish->screen;
     double all = (double)(self->end_ns - self->begin_ns);
     mxp_text_table text;
+    mxp_thread_labels labels = {0};
     mxp__strbuf_printf(self->table->out, "process %" PRIu32 ", %.6f s to %.6f s\n\n",
                        self->process->pid, (double)self->begin_ns / 1e9,
                        (double)self->end_ns / 1e9);
@@ -265,7 +266,7 @@ static void put_text(by_thread *self)
             !mxp__filter_takes_id(&self->selected->filter, MXP_FILTER_THREAD, i)) {
             continue;
         }
-        mxp__put_thread(screen, self->process, i, false, mxp__text_cell(&text));
+        mxp__put_thread(&labels, screen, self->process, i, false, mxp__text_cell(&text));
         mxp__put_count((double)row->spans, mxp__text_cell(&text));
         mxp__put_duration(screen, (double)row->in_spans_ns, mxp__text_cell(&text));
         mxp__put_percent(all > 0 ? (double)row->in_spans_ns / all : 0, mxp__text_cell(&text));
@@ -275,6 +276,7 @@ static void put_text(by_thread *self)
     }
     mxp__text_table_put(&text, self->table->out);
     mxp__text_table_fini(&text);
+    mxp__thread_labels_fini(&labels);
 }
 
 static void json_names(const by_thread *self, const thread_row *row, mxp_json *json)

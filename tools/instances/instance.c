@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "instances/thread_places.h"
 
 // Operators that have no time of their own, and bulks, whose members are instances.
 static bool is_shadow(const mxp_event *event)
@@ -83,31 +84,27 @@ void mxp__instances_sort(mxp_instances *list)
 
 // The instances of one thread that are open where the list is.
 typedef struct open_stack {
-    const mxp_source *source;
-    uint32_t thread;
     size_t *places, count, capacity;
 } open_stack;
 
 typedef struct open_stacks {
-    open_stack *all;
+    mxp_thread_places threads;
+    open_stack *all;  // by number of the thread, from 1 on
     size_t count, capacity;
 } open_stacks;
 
 static open_stack *stack_of(open_stacks *stacks, const mxp_instance *instance)
 {
-    for (size_t i = stacks->count; i-- > 0;) {
-        open_stack *stack = &stacks->all[i];
-        if (stack->source == instance->source && stack->thread == instance->thread) {
-            return stack;
-        }
-    }
-    if (mxp__grow(&stacks->all, &stacks->capacity, stacks->count + 1, sizeof *stacks->all) !=
-        MXP_OK) {
+    const size_t place = mxp__thread_place(&stacks->threads, instance->source, instance->thread);
+    if (place == 0 ||
+        mxp__grow(&stacks->all, &stacks->capacity, place, sizeof *stacks->all) != MXP_OK) {
         return NULL;
     }
-    stacks->all[stacks->count] =
-        (open_stack){.source = instance->source, .thread = instance->thread};
-    return &stacks->all[stacks->count++];
+    if (place > stacks->count) {
+        stacks->all[place - 1] = (open_stack){0};
+        stacks->count = place;
+    }
+    return &stacks->all[place - 1];
 }
 
 static int push(open_stack *stack, const mxp_instances *list, size_t place)
@@ -141,5 +138,6 @@ int mxp__instances_nest(mxp_instances *list)
         mxp__free(stacks.all[i].places, stacks.all[i].capacity * sizeof(size_t));
     }
     mxp__free(stacks.all, stacks.capacity * sizeof *stacks.all);
+    mxp__thread_places_fini(&stacks.threads);
     return error == MXP_OK ? MXP_OK : mxp__fail_memory("a list of spans");
 }

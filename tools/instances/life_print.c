@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "instances/arguments.h"
 #include "instances/thread_labels.h"
+#include "instances/thread_places.h"
 #include "text/figure.h"
 #include "text/label.h"
 #include "text/text_table.h"
@@ -29,22 +30,46 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The least length of a row that is shown, so that about ROWS_SHOWN are.
-static int64_t least_shown(const mxp_life_view *view)
+// Which rows of a life are shown, and what of them was left out so far.
+typedef struct shown_rows {
+    int64_t least_ns;
+    size_t equal;  // how many more as short as that
+    size_t left_out;
+    bool leaves_equal;
+} shown_rows;
+
+// The longest ROWS_SHOWN; of those that are as long as the last of them the first.
+static shown_rows choose_rows(const mxp_life_view *view)
 {
+    shown_rows shown = {.equal = SIZE_MAX};
     size_t count = view->rows->count;
     int64_t *lengths =
         count > ROWS_SHOWN && !view->all_rows ? mxp__alloc(count * sizeof *lengths) : NULL;
     if (lengths == NULL) {
-        return 0;
+        return shown;
     }
     for (size_t i = 0; i < count; i++) {
         lengths[i] = mxp__instance_ns(&view->rows->all[i]);
     }
     qsort(lengths, count, sizeof *lengths, descending);
-    int64_t least = lengths[ROWS_SHOWN - 1];
+    shown.least_ns = lengths[ROWS_SHOWN - 1];
+    shown.equal = 0;
+    for (size_t i = ROWS_SHOWN; i-- > 0 && lengths[i] == shown.least_ns;) {
+        shown.equal++;
+    }
     mxp__free(lengths, count * sizeof *lengths);
-    return least;
+    return shown;
+}
+
+static bool is_shown(shown_rows *shown, const mxp_instance *instance)
+{
+    const int64_t ns = mxp__instance_ns(instance);
+    const bool is_equal = ns == shown->least_ns;
+    const bool is_left_out = ns < shown->least_ns || (is_equal && shown->equal == 0);
+    shown->equal -= is_equal && !is_left_out;
+    shown->left_out += is_left_out;
+    shown->leaves_equal |= is_left_out && is_equal;
+    return !is_left_out;
 }
 
 // ---- text --------------------------------------------------------------------------------------
@@ -79,12 +104,13 @@ static int64_t ns_within(const mxp_instance *instance, const mxp_life *life)
     return end > begin ? end - begin : 0;
 }
 
-static void put_row(const mxp_life_view *view, mxp_text_table *table, const mxp_instance *instance)
+static void put_row(const mxp_life_view *view, mxp_thread_labels *labels, mxp_text_table *table,
+                    const mxp_instance *instance)
 {
     const mxp_screen *screen = table->screen;
     const mxp_life *life = view->life;
     put_offset(screen, instance->begin_ns - life->begin_ns, mxp__text_cell(table));
-    mxp__put_thread(screen, instance->source, instance->thread, view->several_processes,
+    mxp__put_thread(labels, screen, instance->source, instance->thread, view->several_processes,
                     mxp__text_cell(table));
     put_what(screen, instance, mxp__text_cell(table));
     mxp__put_duration(screen, (double)mxp__instance_ns(instance), mxp__text_cell(table));
@@ -110,18 +136,16 @@ static void put_gap(const mxp_life_view *view, mxp_text_table *table, const mxp_
     mxp__text_row(table, MXP_LOOK_FAINT);
 }
 
-// Threads that have rows.
+// Threads that have rows; 0 without memory.
 static size_t count_threads(const mxp_instances *rows)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        bool is_new = true;
-        for (size_t k = i; k-- > 0 && is_new;) {
-            is_new = rows->all[k].thread != rows->all[i].thread ||
-                     rows->all[k].source != rows->all[i].source;
-        }
-        count += is_new;
+    mxp_thread_places threads = {0};
+    bool has_memory = true;
+    for (size_t i = 0; i < rows->count && has_memory; i++) {
+        has_memory = mxp__thread_place(&threads, rows->all[i].source, rows->all[i].thread) != 0;
     }
+    const size_t count = has_memory ? threads.threads.count : 0;
+    mxp__thread_places_fini(&threads);
     return count;
 }
 
@@ -137,13 +161,15 @@ static void put_title(const mxp_life_view *view, const mxp_screen *screen, mxp_s
                        threads == 1 ? "thread" : "threads");
     mxp__look_end(screen, MXP_LOOK_TOTAL, out);
     mxp__strbuf_puts(out, "\n\n");
+    out->failed = out->failed || (threads == 0 && view->rows->count > 0);
 }
 
-static void put_rest(const mxp_screen *screen, size_t count, int64_t least_ns, mxp_strbuf *out)
+static void put_rest(const mxp_screen *screen, const shown_rows *shown, mxp_strbuf *out)
 {
-    if (count > 0) {
-        mxp__strbuf_printf(out, "and %zu that are shorter than ", count);
-        mxp__put_duration(screen, (double)least_ns, out);
+    if (shown->left_out > 0) {
+        mxp__strbuf_printf(out, "and %zu that are %s than ", shown->left_out,
+                           shown->leaves_equal ? "no longer" : "shorter");
+        mxp__put_duration(screen, (double)shown->least_ns, out);
         mxp__strbuf_puts(out, " (--all shows them)\n");
     }
 }
@@ -155,8 +181,9 @@ void mxp__life_put(const mxp_life_view *view, const mxp_screen *screen, mxp_strb
         {"what", MXP_COLUMN_NAME, 0},   {"took", MXP_COLUMN_RIGHT, 0},
         {"share", MXP_COLUMN_RIGHT, 2}, {"with", MXP_COLUMN_NAME, 1}};
     mxp_text_table table;
-    int64_t least_ns = least_shown(view);
-    size_t gap = 0, left_out = 0;
+    mxp_thread_labels labels = {0};
+    shown_rows shown = choose_rows(view);
+    size_t gap = 0;
     put_title(view, screen, out);
     mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < view->rows->count; i++) {
@@ -165,10 +192,8 @@ void mxp__life_put(const mxp_life_view *view, const mxp_screen *screen, mxp_strb
              gap++) {
             put_gap(view, &table, &view->life->gaps[gap]);
         }
-        if (mxp__instance_ns(instance) < least_ns) {
-            left_out++;
-        } else {
-            put_row(view, &table, instance);
+        if (is_shown(&shown, instance)) {
+            put_row(view, &labels, &table, instance);
         }
     }
     for (; gap < view->life->gap_count; gap++) {
@@ -176,7 +201,8 @@ void mxp__life_put(const mxp_life_view *view, const mxp_screen *screen, mxp_strb
     }
     mxp__text_table_put(&table, out);
     mxp__text_table_fini(&table);
-    put_rest(screen, left_out, least_ns, out);
+    mxp__thread_labels_fini(&labels);
+    put_rest(screen, &shown, out);
     if (view->life->left_out == 0) {
         mxp__strbuf_putc(out, '\n');
         mxp__life_put_parts(view->life, screen, out);
@@ -193,13 +219,14 @@ void mxp__instances_put(const mxp_instances *list, bool several_processes, const
                                               {"what", MXP_COLUMN_NAME, 0},
                                               {"with", MXP_COLUMN_NAME, 1}};
     mxp_text_table table;
+    mxp_thread_labels labels = {0};
     mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < list->count; i++) {
         const mxp_instance *instance = &list->all[i];
         mxp_name_view name = instance->source->name(instance->source, instance->name);
         mxp__put_duration(screen, (double)mxp__instance_ns(instance), mxp__text_cell(&table));
         mxp__strbuf_printf(mxp__text_cell(&table), "%.6f s", (double)instance->begin_ns / 1e9);
-        mxp__put_thread(screen, instance->source, instance->thread, several_processes,
+        mxp__put_thread(&labels, screen, instance->source, instance->thread, several_processes,
                         mxp__text_cell(&table));
         mxp__put_label(screen, name.text, name.length, mxp__text_cell(&table));
         mxp_strbuf *cell = mxp__text_cell(&table);
@@ -209,6 +236,7 @@ void mxp__instances_put(const mxp_instances *list, bool several_processes, const
     }
     mxp__text_table_put(&table, out);
     mxp__text_table_fini(&table);
+    mxp__thread_labels_fini(&labels);
 }
 
 // ---- JSON --------------------------------------------------------------------------------------

@@ -55,22 +55,25 @@ static int visit_open(void *context, const mxp_instance *instance)
 }
 
 // ---- counters and the step ---------------------------------------------------------------------
+typedef struct counter_place {
+    uint64_t key;  // name + 1
+    size_t number;  // in the list, from 1 on
+} counter_place;
+
 static int note_counter(mxp_moment *self, const mxp_event *event)
 {
-    int64_t at_ns = event->begin_ns;
-    size_t i = 0;
-    while (i < self->counter_count && self->counters[i].name != event->name) {
-        i++;
-    }
-    if (i < self->counter_count && self->counters[i].at_ns > at_ns) {
-        return MXP_OK;
-    }
-    if (mxp__grow(&self->counters, &self->counter_capacity, i + 1, sizeof *self->counters) !=
-        MXP_OK) {
+    const int64_t at_ns = event->begin_ns;
+    counter_place *place = mxp__id_map_add(&self->counter_places, (uint64_t)event->name + 1);
+    if (place == NULL || mxp__grow(&self->counters, &self->counter_capacity,
+                                   self->counter_places.count, sizeof *self->counters) != MXP_OK) {
         return mxp__fail_memory(memory_for);
     }
-    self->counter_count = i == self->counter_count ? i + 1 : self->counter_count;
-    self->counters[i] = (mxp_moment_counter){event->name, event->phase, event->value.u64, at_ns};
+    const bool is_new = place->number == 0;
+    place->number = is_new ? ++self->counter_count : place->number;
+    mxp_moment_counter *counter = &self->counters[place->number - 1];
+    if (is_new || counter->at_ns <= at_ns) {
+        *counter = (mxp_moment_counter){event->name, event->phase, event->value.u64, at_ns};
+    }
     return MXP_OK;
 }
 
@@ -131,7 +134,9 @@ static int by_name(const void *a, const void *b)
 int mxp__moment_make(mxp_source *process, int64_t at_ns, mxp_moment *moment)
 {
     size_t threads = process->thread_count;
-    *moment = (mxp_moment){.source = process, .at_ns = at_ns};
+    *moment = (mxp_moment){.source = process,
+                           .at_ns = at_ns,
+                           .counter_places = {.entry_bytes = sizeof(counter_place)}};
     moment->idle_since_ns = mxp__alloc(threads * sizeof *moment->idle_since_ns);
     if (moment->idle_since_ns == NULL && threads > 0) {
         return mxp__fail_memory(memory_for);
@@ -160,5 +165,6 @@ void mxp__moment_fini(mxp_moment *moment)
 {
     mxp__instances_fini(&moment->open);
     mxp__free(moment->idle_since_ns, moment->source->thread_count * sizeof *moment->idle_since_ns);
+    mxp__id_map_fini(&moment->counter_places);
     mxp__free(moment->counters, moment->counter_capacity * sizeof *moment->counters);
 }

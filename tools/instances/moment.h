@@ -4,6 +4,7 @@
 #ifndef MXP_TOOLS_MOMENT_H
 #define MXP_TOOLS_MOMENT_H
 
+#include "base/id_map.h"
 #include "instances/instance.h"
 
 typedef struct mxp_moment_counter {
@@ -19,6 +20,7 @@ typedef struct mxp_moment {
     int64_t *idle_since_ns;  // of each thread: the last end before it; INT64_MIN: none
     mxp_moment_counter *counters;  // in the order of their names' ids
     size_t counter_count, counter_capacity;
+    mxp_id_map counter_places;  // by name id + 1, while they are read
     bool has_step;  // `at_ns` is in the window of one
     uint64_t step;
     int64_t step_begin_ns;
