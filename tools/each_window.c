@@ -21,24 +21,43 @@ int mxp__window_options_check(const mxp_command *command, mxp_window_options *op
     return code;
 }
 
+// Why a process of several is passed over; `must`: an error line instead.
+static int pass_over(mxp_each_window *run, const char *why, bool must)
+{
+    if (must) {
+        fprintf(stderr, "mxprof %s: %s", run->command->name, why);
+        return MXP_EXIT_UNKNOWN;
+    }
+    mxp__strbuf_puts(&run->out, run->options->json ? "" : why);
+    return -1;
+}
+
 static int look_at_window(mxp_each_window *run, mxp_source *process, const mxp_steps *steps,
-                          mxp_window_look *look)
+                          bool must, mxp_window_look *look)
 {
     mxp_choice choice;
     int (*const choose)(const mxp_command *, const mxp_selection *, const mxp_steps *,
                         mxp_choice *) =
         run->options->wants_ends ? mxp__selection_whole_window : mxp__selection_window;
-    int code = choose(run->command, &run->options->selection, steps, &choice);
-    if (code < 0) {
+    const mxp_selection *selection = &run->options->selection;
+    int code = choose(run->command, selection, steps, &choice);
+    if (code < 0 && mxp__selection_lacks(selection, &choice)) {
+        code = pass_over(run,
+                         selection->step != NULL ? "it has none of these steps\n"
+                                                 : "nothing of it is recorded in this time\n",
+                         must);
+        mxp__choice_fini(&choice);
+    } else if (code < 0) {
+        run->looked_at++;
         code = look(run, process, steps, &choice);
         mxp__choice_fini(&choice);
     }
     return code;
 }
 
-// Where steps are asked for, a process without any has a line in place of its window, as a server
-// of a job, unless it must have some.
-static int look_at_process(mxp_each_window *run, mxp_source *process, bool must_have_steps,
+// A process without what is asked for, as a server of a job has no steps, has a line in place of
+// its window, unless it must have some.
+static int look_at_process(mxp_each_window *run, mxp_source *process, bool must,
                            mxp_window_look *look)
 {
     mxp_steps steps;
@@ -46,11 +65,10 @@ static int look_at_process(mxp_each_window *run, mxp_source *process, bool must_
     if (mxp__steps_find(process, &steps) != MXP_OK) {
         return mxp__command_failed(run->command);
     }
-    if (steps.count == 0 && run->options->selection.step != NULL && !must_have_steps) {
-        mxp__strbuf_puts(&run->out, run->options->json ? "" : "no steps are marked in it\n");
+    if (steps.count == 0 && run->options->selection.step != NULL && !must) {
+        code = pass_over(run, "no steps are marked in it\n", false);
     } else {
-        run->looked_at++;
-        code = look_at_window(run, process, &steps, look);
+        code = look_at_window(run, process, &steps, must, look);
     }
     mxp__steps_fini(&steps);
     return code;
@@ -91,7 +109,8 @@ int mxp__each_window(const mxp_command *command, const char *file,
                      const mxp_window_options *options, mxp_window_look *look, void *context)
 {
     mxp_input input;
-    mxp_each_window run = {.command = command, .options = options, .context = context};
+    mxp_window_options shared = *options;  // its processes share the selection
+    mxp_each_window run = {.command = command, .options = &shared, .context = context};
     if (mxp__input_open(command, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
@@ -103,6 +122,9 @@ int mxp__each_window(const mxp_command *command, const char *file,
         mxp__json_array(&run.json, "processes");
     }
     int code = take_covered(&run, &input);
+    if (code < 0) {
+        code = mxp__selection_share(command, &shared.selection, input.source);
+    }
     if (code < 0) {
         code = look_at_all(&run, input.source, look);
     }

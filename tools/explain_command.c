@@ -152,6 +152,11 @@ static int take_process(const mxp_command *self, const explain_options *options,
         mxp__steps_fini(&steps);
         return code;
     }
+    if (mxp__selection_lacks(wanted, &choice)) {
+        mxp__choice_fini(&choice);
+        mxp__steps_fini(&steps);
+        return -1;
+    }
     const int error = take_choice(options, process, &steps, &choice, view);
     return error == MXP_OK ? -1 : code_of(self, error);
 }
@@ -245,16 +250,19 @@ static int take_processes(const mxp_command *self, const explain_options *option
 {
     mxp_source *process;
     const bool is_one = input->source->process_count == 0;
+    explain_options shared = *options;  // a time is that of all processes
     if (begin_view(view, input->source) != MXP_OK) {
         return mxp__command_failed(self);
     }
-    int code = -1;
+    int code = shared.window.selection.step == NULL
+                   ? mxp__selection_share(self, &shared.window.selection, input->source)
+                   : -1;
     for (size_t i = 0; code < 0; i++) {
         process = mxp__source_process(input->source, i);
         if (process == NULL) {
             break;
         }
-        code = take_process(self, options, process, is_one, view);
+        code = take_process(self, &shared, process, is_one, view);
     }
     if (code < 0 && options->window.selection.step != NULL && !any_is_marked(view)) {
         process = mxp__source_process(input->source, 0);

@@ -20,7 +20,10 @@ static int choose_moment(const mxp_command *self, const mxp_memory_options *opti
     } else if (mxp__duration_parse(options->at + (options->at[0] == '-'), &ns)) {
         view->moment = MXP__MOMENT_TIME;
         view->at_ns = options->at[0] == '-' ? view->steps.last_ns - ns : ns;
-        if (view->at_ns < view->steps.first_ns || view->at_ns > view->steps.last_ns) {
+        const bool is_outside =
+            view->at_ns < view->steps.first_ns || view->at_ns > view->steps.last_ns;
+        view->is_outside = is_outside && view->is_several;
+        if (is_outside && !view->is_several) {
             return mxp__usage_error(self, "--at %s: the trace goes from %.6f s to %.6f s",
                                     options->at, (double)view->steps.first_ns / 1e9,
                                     (double)view->steps.last_ns / 1e9);
@@ -52,6 +55,7 @@ static int choose_window(const mxp_command *self, const mxp_memory_options *opti
     if (choice.steps == NULL) {
         view->from_ns = choice.from_ns;
         view->until_ns = choice.until_ns;
+        view->is_outside |= choice.from_ns == choice.until_ns;
     }
     for (size_t i = view->steps.count; choice.steps != NULL && i-- > 0;) {
         if (choice.steps[i]) {
@@ -118,6 +122,7 @@ int mxp__memory_choose_arrays(const mxp_command *self, const mxp_memory_options 
                               mxp_memory_shown *view)
 {
     const mxp_option_list *globs = &options->selection.names;
+    view->fits_arrays = globs->count == 0;
     if (globs->count == 0 || view->memory.count == 0) {
         return -1;
     }
@@ -129,7 +134,9 @@ int mxp__memory_choose_arrays(const mxp_command *self, const mxp_memory_options 
     view->filter.chosen[MXP_FILTER_NAME] = chosen;
     view->filter.sizes[MXP_FILTER_NAME] = view->source->name_count;
     for (size_t i = 0; i < globs->count; i++) {
-        if (!mark_arrays(view, globs->words[i])) {
+        const bool fits = mark_arrays(view, globs->words[i]);
+        view->fits_arrays |= fits;
+        if (!fits && !view->is_several) {
             return no_array(self, view, globs->words[i]);
         }
     }

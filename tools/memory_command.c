@@ -122,6 +122,10 @@ static int make_memory(const mxp_command *self, mxp_input *input, mxp_memory_sho
 // What cannot be answered of a process, or null.
 static const char *unknown_of(const mxp_memory_shown *view)
 {
+    if (view->is_outside) {
+        return view->moment == MXP__MOMENT_TIME ? "nothing of it is recorded at that time"
+                                                : "nothing of it is recorded in this time";
+    }
     if (view->memory.count == 0) {
         return "no memory of a device was recorded: programs on libmxnet record theirs unless "
                "profile_memory is off";
@@ -198,15 +202,22 @@ int mxp__memory_document(const mxp_command *command, mxp_input *input, mxp_sourc
     return error;
 }
 
+// One code of several processes: that of an error, else 3 if there was an answer of none.
+static int code_of_all(int code, int of_one, bool *is_answered)
+{
+    *is_answered |= of_one == MXP_EXIT_FINE;
+    return of_one == MXP_EXIT_FINE || of_one == MXP_EXIT_UNKNOWN ? code : of_one;
+}
+
 static int show_processes(const mxp_command *self, mxp_input *input,
                           const mxp_memory_options *options, mxp_strbuf *out, int *code)
 {
     int error = MXP_OK;
     mxp_screen screen;
     mxp__screen_look(STDOUT_FILENO, &screen);
-    bool is_several = input->source->process_count > 1;
+    bool is_several = input->source->process_count > 1, is_answered = false, fits = false;
     mxp__strbuf_puts(out, options->json && is_several ? "[\n" : "");
-    for (size_t i = 0; error == MXP_OK && *code != MXP_EXIT_USAGE && *code != MXP_EXIT_ERROR; i++) {
+    for (size_t i = 0; error == MXP_OK && *code == MXP_EXIT_FINE; i++) {
         mxp_memory_shown view = {.source = mxp__source_process(input->source, i),
                                  .what = options->growth  ? MXP_MEMORY_GROWTH
                                          : options->fresh ? MXP_MEMORY_FRESH
@@ -219,23 +230,43 @@ static int show_processes(const mxp_command *self, mxp_input *input,
         if (view.source == NULL) {
             break;
         }
+        int of_one = MXP_EXIT_FINE;
         mxp__strbuf_puts(out, options->json && out->length > 2 ? ",\n" : "");
-        error = show_process(self, input, options, &view, out, code);
+        error = show_process(self, input, options, &view, out, &of_one);
+        *code = code_of_all(*code, of_one, &is_answered);
+        fits |= view.fits_arrays;
         view_fini(&view);
     }
     mxp__strbuf_puts(out, options->json && is_several ? "]\n" : "");
+    if (error == MXP_OK && *code == MXP_EXIT_FINE && is_answered && !fits) {
+        *code = mxp__usage_error(self, "no array of any process fits '%s'",
+                                 options->selection.names.words[0]);
+    } else if (*code == MXP_EXIT_FINE && !is_answered) {
+        *code = MXP_EXIT_UNKNOWN;
+    }
     return error;
 }
 
-static int show_file(const mxp_command *self, const char *file, const mxp_memory_options *options)
+// The processes share the selection, in which arrays are not among a filter's names.
+static int share(const mxp_command *self, mxp_input *input, mxp_memory_options *options)
+{
+    size_t *names = &options->selection.filter.counts[MXP_FILTER_NAME];
+    const size_t count = *names;
+    *names = 0;
+    const int code = mxp__selection_share(self, &options->selection, input->source);
+    *names = count;
+    return code < 0 ? MXP_EXIT_FINE : code;
+}
+
+static int show_file(const mxp_command *self, const char *file, mxp_memory_options *options)
 {
     mxp_input input;
     mxp_strbuf out = {0};
-    int code = MXP_EXIT_FINE;
     if (mxp__input_open(self, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
-    if (show_processes(self, &input, options, &out, &code) != MXP_OK) {
+    int code = share(self, &input, options);
+    if (code == MXP_EXIT_FINE && show_processes(self, &input, options, &out, &code) != MXP_OK) {
         code = mxp__command_failed(self);
     } else if (code == MXP_EXIT_FINE || code == MXP_EXIT_UNKNOWN) {
         int printed = mxp__output_print(self, &out);

@@ -24,6 +24,8 @@ typedef struct mxp_memory_shown {
     mxp_filter filter;  // rows
     size_t top;  // rows
     bool is_several;  // there are other processes
+    bool is_outside;  // one of several, of which nothing is recorded when it is asked about
+    bool fits_arrays;  // any array, where arrays are chosen
     mxp_steps steps;
     mxp_live_memory memory;
     int64_t whole_from_ns;  // of a ring: from then on all records are there; else INT64_MIN

@@ -301,8 +301,10 @@ static int show_file(const mxp_command *self, const char *file, const roof_optio
     int code =
         mxp__coverage_take(&input, &note) == MXP_OK ? MXP_EXIT_FINE : mxp__command_failed(self);
     if (code == MXP_EXIT_FINE) {
+        roof_options shared = *options;  // its processes share the selection
         mxp__strbuf_puts(&out, options->json ? "" : mxp__strbuf_text(&note));
-        code = show_processes(self, &input, options, &out);
+        code = mxp__selection_share(self, &shared.selection, input.source);
+        code = code < 0 ? show_processes(self, &input, &shared, &out) : code;
     }
     mxp__strbuf_fini(&note);
     if (code == MXP_EXIT_FINE || code == MXP_EXIT_UNKNOWN) {

@@ -161,15 +161,34 @@ int mxp__selection_check(const mxp_command *command, mxp_selection *selection)
 }
 
 // ---- of a process ------------------------------------------------------------------------------
+// What is shared is a time, where a process has none of what is asked for.
+static int make_choice(const mxp_selection *selection, const mxp_steps *steps, mxp_choice *choice)
+{
+    const bool takes_time =
+        selection->has_shared_time && (selection->step == NULL || steps->count == 0);
+    const int error = takes_time ? MXP_OK : mxp__choice_make(steps, &selection->window, choice);
+    if (takes_time || (error == MXP_EINVAL && selection->has_shared_time)) {
+        mxp__choice_make_time(steps, selection->shared_from_ns, selection->shared_until_ns, choice);
+        return MXP_OK;
+    }
+    return error;
+}
+
 int mxp__selection_window(const mxp_command *command, const mxp_selection *selection,
                           const mxp_steps *steps, mxp_choice *choice)
 {
-    int error = mxp__choice_make(steps, &selection->window, choice);
+    const int error = make_choice(selection, steps, choice);
     if (error == MXP_OK) {
         return -1;
     }
     const int code = mxp__command_failed(command);
     return error == MXP_EINVAL ? MXP_EXIT_USAGE : error == MXP_ENOTSUP ? MXP_EXIT_UNKNOWN : code;
+}
+
+bool mxp__selection_lacks(const mxp_selection *selection, const mxp_choice *choice)
+{
+    return selection->has_shared_time && choice->steps == NULL &&
+           (selection->step != NULL || choice->from_ns == choice->until_ns);
 }
 
 int mxp__selection_whole_window(const mxp_command *command, const mxp_selection *selection,
@@ -229,7 +248,7 @@ int mxp__selection_filter(const mxp_command *command, const mxp_selection *selec
     if (mxp__filter_make(process, &selection->filter, filter) != MXP_OK) {
         return mxp__command_failed(command);
     }
-    if (filter->empty_kind == MXP_FILTER_KINDS) {
+    if (filter->empty_kind == MXP_FILTER_KINDS || selection->is_shared) {
         return -1;
     }
     const int code = nothing_fits(command, process, filter);

@@ -26,6 +26,10 @@ typedef struct mxp_selection {
     mxp_choice_wish window;
     mxp_filter_wish filter;
     size_t top_count;  // of --top; 0: not given
+    // What mxp__selection_share made of them. A time: of processes without the steps that others
+    // have, or of all where a time was asked for.
+    bool is_shared, has_shared_time;
+    int64_t shared_from_ns, shared_until_ns;
 } mxp_selection;
 
 // clang-format off
@@ -63,6 +67,36 @@ static inline bool mxp__selection_filters(const mxp_selection *selection)
 
 // Takes the texts apart. -1, or the exit code of a wrong call after an error line.
 int mxp__selection_check(const mxp_command *command, mxp_selection *selection);
+// Whether a part of the recording was asked for.
+static inline bool mxp__selection_has_window(const mxp_selection *selection)
+{
+    return selection->step != NULL || selection->from != NULL || selection->until != NULL;
+}
+
+// Of several processes, before the first is looked at: times are counted from the begin of all to
+// the end of all, and what one process lacks of times, steps and filters is no error where another
+// has it. Of one process it does nothing. -1, or the exit code after an error line.
+int mxp__selection_share(const mxp_command *command, mxp_selection *selection, mxp_source *source);
+
+// The same where the steps are known: begin, add for each process, end. Steps may be null where no
+// window is asked for. Add returns MXP_ENOMEM or another error; end -1, or the exit code after an
+// error line.
+typedef struct mxp_sharing {
+    const mxp_command *command;
+    mxp_selection *selection;
+    const mxp_source *first;
+    mxp_steps whole;  // without steps: from the first to the last record of all
+    int64_t from_ns, until_ns;  // of the steps that are chosen
+    bool has_steps, lacks_steps, fits;
+} mxp_sharing;
+
+void mxp__sharing_begin(mxp_sharing *sharing, const mxp_command *command, mxp_selection *selection);
+int mxp__sharing_add(mxp_sharing *sharing, const mxp_source *process, const mxp_steps *steps);
+int mxp__sharing_end(mxp_sharing *sharing);
+
+// Whether a choice that is shared has nothing of its process: no step, or no record in the time.
+bool mxp__selection_lacks(const mxp_selection *selection, const mxp_choice *choice);
+
 // The window in a process's steps. -1, or after an error line the exit code: MXP_EXIT_USAGE where
 // there is no such step or time, MXP_EXIT_UNKNOWN where no steps are marked.
 int mxp__selection_window(const mxp_command *command, const mxp_selection *selection,
@@ -75,7 +109,7 @@ int mxp__selection_whole_window(const mxp_command *command, const mxp_selection 
 void mxp__selection_put_no_end(const mxp_selection *selection, const mxp_choice *choice,
                                mxp_strbuf *out);
 // The filter for a process. -1, or the exit code after an error line: for a glob that fits nothing
-// MXP_EXIT_USAGE, with the nearest names.
+// MXP_EXIT_USAGE, with the nearest names, unless the selection is shared.
 int mxp__selection_filter(const mxp_command *command, const mxp_selection *selection,
                           const mxp_source *process, mxp_filter *filter);
 

@@ -60,6 +60,7 @@ typedef struct showing {
     mxp_input *input;
     mxp_screen screen;
     mxp_collected found;
+    mxp_nearest nearest;  // keys of all processes
     uint64_t id;
     int64_t begin_ns, end_ns;
     mxp_strbuf title;
@@ -86,14 +87,8 @@ __attribute__((format(printf, 3, 4))) static int refuse(const showing *self, int
 // ---- what there is instead ---------------------------------------------------------------------
 static int refuse_key(const showing *self, const char *key)
 {
-    const mxp_collected *found = &self->found;
     mxp_strbuf text = {0};
-    mxp_nearest nearest = {.word = key};
-    for (size_t i = 0; i < found->keys.count; i++) {
-        mxp_name_view name = found->keys_of->name(found->keys_of, found->keys.ids[i]);
-        mxp__nearest_offer(&nearest, name.text, name.length);
-    }
-    mxp__nearest_put(&nearest, &text);
+    mxp__nearest_put(&self->nearest, &text);
     int code = text.length > 0
                    ? refuse(self, MXP_EXIT_USAGE, "no span has an argument '%s'; there are: %s",
                             key, mxp__strbuf_text(&text))
@@ -108,6 +103,10 @@ static int refuse_key(const showing *self, const char *key)
 static int refuse_value(const showing *self, const char *key, const char *value)
 {
     const mxp_collected *found = &self->found;
+    if (found->with_value > 0) {
+        return refuse(self, MXP_EXIT_UNKNOWN, "no span with %s=%s is in what was chosen", key,
+                      value);
+    }
     if (found->has_numbers) {
         return refuse(self, MXP_EXIT_UNKNOWN, "no span has %s=%s; it is from %.17g to %.17g here",
                       key, value, found->least, found->most);
@@ -255,12 +254,12 @@ typedef int (*collector)(showing *self, mxp_source *process, const mxp_selected 
 static int collect(showing *self, collector collect_one)
 {
     mxp_source *process;
-    int code = -1;
+    mxp_selection selection = self->options->selection;
+    int code = mxp__selection_share(self->command, &selection, self->input->source);
     for (size_t i = 0; code < 0 && (process = mxp__source_process(self->input->source, i)) != NULL;
          i++) {
         mxp_selected within;
-        code = mxp__selected_make(self->command, &self->options->selection, process,
-                                  has_several(self), &within);
+        code = mxp__selected_make(self->command, &selection, process, &within);
         if (code < 0 && collect_one(self, process, &within) != MXP_OK) {
             code = mxp__command_failed(self->command);
         }
@@ -269,27 +268,37 @@ static int collect(showing *self, collector collect_one)
     return code;
 }
 
+static void offer_keys(showing *self)
+{
+    const mxp_collected *found = &self->found;
+    for (size_t i = 0; i < found->keys.count; i++) {
+        mxp_name_view name = found->keys_of->name(found->keys_of, found->keys.ids[i]);
+        mxp__nearest_offer(&self->nearest, name.text, name.length);
+    }
+}
+
 static int collect_arg(showing *self, mxp_source *process, const mxp_selected *within)
 {
     const char *arg = self->options->arg, *value = strchr(arg, '=');
-    return mxp__collect_arg(process, within, arg, (size_t)(value - arg), value + 1, &self->found);
+    int error =
+        mxp__collect_arg(process, within, arg, (size_t)(value - arg), value + 1, &self->found);
+    offer_keys(self);
+    return error;
 }
 
 static int show_arg(showing *self)
 {
     const char *arg = self->options->arg, *value = strchr(arg, '=');
-    int code = collect(self, collect_arg);
-    if (code >= 0) {
-        return code;
-    }
-    mxp__strbuf_puts(&self->title, arg);
-    if (self->found.carriers.count > 0) {
-        return print_carriers(self);
-    }
     mxp_strbuf key = {0};
     mxp__strbuf_append(&key, arg, (size_t)(value - arg));
-    code = self->found.with_key == 0 ? refuse_key(self, mxp__strbuf_text(&key))
-                                     : refuse_value(self, mxp__strbuf_text(&key), value + 1);
+    self->nearest.word = mxp__strbuf_text(&key);
+    int code = collect(self, collect_arg);
+    if (code < 0) {
+        mxp__strbuf_puts(&self->title, arg);
+        code = self->found.carriers.count > 0 ? print_carriers(self)
+               : self->found.with_key == 0    ? refuse_key(self, mxp__strbuf_text(&key))
+                                           : refuse_value(self, mxp__strbuf_text(&key), value + 1);
+    }
     mxp__strbuf_fini(&key);
     return code;
 }
@@ -340,24 +349,49 @@ static void put_window_title(showing *self, const mxp_selected *selected)
     }
 }
 
+// What all processes did from begin to end.
+static int show_extent(showing *self)
+{
+    mxp_source *process;
+    int error = MXP_OK;
+    for (size_t i = 0;
+         error == MXP_OK && (process = mxp__source_process(self->input->source, i)) != NULL; i++) {
+        error = mxp__collect_time(process, self->begin_ns, self->end_ns, &self->found);
+    }
+    return error == MXP_OK ? print_life(self) : mxp__command_failed(self->command);
+}
+
+// Of several processes steps are each one's own, and a time is that of all.
+static int show_window_of_several(showing *self)
+{
+    mxp_selection selection = self->options->selection;
+    if (selection.step != NULL) {
+        return refuse(self, MXP_EXIT_UNKNOWN,
+                      "there are %zu processes, each with its own steps; show one file at a time, "
+                      "or choose a time with --from and --until",
+                      self->input->source->process_count);
+    }
+    const int code = mxp__selection_share(self->command, &selection, self->input->source);
+    if (code >= 0) {
+        return code;
+    }
+    self->begin_ns = selection.shared_from_ns;
+    self->end_ns = selection.shared_until_ns;
+    mxp__strbuf_puts(&self->title, "window");
+    return show_extent(self);
+}
+
 // A step, or a time.
 static int show_window(showing *self)
 {
     mxp_source *process = mxp__source_process(self->input->source, 0);
     const mxp_selection *selection = &self->options->selection;
-    if (has_several(self)) {
-        return refuse(self, MXP_EXIT_UNKNOWN,
-                      "there are %zu processes, each with its own steps; show one file at a time",
-                      self->input->source->process_count);
-    }
     mxp_selected selected;
-    int code = mxp__selected_make(self->command, selection, process, false, &selected);
+    int code = mxp__selected_make(self->command, selection, process, &selected);
     if (code < 0) {
         mxp__selected_extent(&selected, &self->begin_ns, &self->end_ns);
         put_window_title(self, &selected);
-        code = mxp__collect_time(process, self->begin_ns, self->end_ns, &self->found) == MXP_OK
-                   ? print_life(self)
-                   : mxp__command_failed(self->command);
+        code = show_extent(self);
     }
     mxp__selected_fini(&selected);
     return code;
@@ -375,6 +409,7 @@ static int show(const mxp_command *command, const char *file, const show_options
     self.screen.unit = options->unit;
     int code = options->arg != NULL  ? show_arg(&self)
                : options->id != NULL ? show_id(&self)
+               : has_several(&self)  ? show_window_of_several(&self)
                                      : show_window(&self);
     if (self.found.is_damaged) {
         mxp__input_cut_short(command, &input);

@@ -58,23 +58,15 @@ typedef struct topping {
 static int find(topping *self)
 {
     mxp_source *source = self->input->source, *process;
-    bool several = source->process_count > 1;
-    int code = -1;
-    size_t nothing = 0, i = 0;
-    for (; code < 0 && (process = mxp__source_process(source, i)) != NULL; i++) {
+    mxp_selection selection = self->options->selection;
+    int code = mxp__selection_share(self->command, &selection, source);
+    for (size_t i = 0; code < 0 && (process = mxp__source_process(source, i)) != NULL; i++) {
         mxp_selected selected;
-        code = mxp__selected_make(self->command, &self->options->selection, process, several,
-                                  &selected);
-        nothing += selected.is_nothing;
+        code = mxp__selected_make(self->command, &selection, process, &selected);
         if (code < 0 && mxp__slowest_add(&self->slowest, process, &selected) != MXP_OK) {
             code = mxp__command_failed(self->command);
         }
         mxp__selected_fini(&selected);
-    }
-    if (code < 0 && several && nothing == i) {  // says what is nearest, of the first one
-        mxp_filter filter;
-        code = mxp__selection_filter(self->command, &self->options->selection,
-                                     mxp__source_process(source, 0), &filter);
     }
     mxp__slowest_finish(&self->slowest);
     return code;

@@ -47,6 +47,7 @@ typedef struct by_arg {
     mxp_wanted_arg wanted, summed;
     thread_open *open;
     mxp_arg_keys keys;
+    bool has_key;  // a span that is not chosen has it
     mxp_nearest nearest;
     mxp_screen plain;  // values are kept as text that loses nothing
     mxp_strbuf texts, text;
@@ -204,6 +205,7 @@ static int end(void *context)
     by_arg *self = context;
     for (size_t i = 0; i < self->keys.count; i++) {
         mxp_name_view name = self->process->name(self->process, self->keys.ids[i]);
+        self->has_key |= self->wanted.is_key[self->keys.ids[i]];
         mxp__nearest_offer(&self->nearest, name.text, name.length);
     }
     forget(self);
@@ -317,6 +319,11 @@ static void put_json(const by_arg *self)
 static int refuse(const by_arg *self)
 {
     mxp_strbuf text = {0};
+    if (self->has_key) {
+        fprintf(stderr, "mxprof %s: no span with the argument '%s' is in what was chosen\n",
+                self->table->command->name, self->table->wish->arg);
+        return MXP_EXIT_UNKNOWN;
+    }
     mxp__nearest_put(&self->nearest, &text);
     fprintf(stderr, "mxprof %s: no span has an argument '%s'%s%s\n", self->table->command->name,
             self->table->wish->arg, text.length > 0 ? "; there are: " : ", nor any other",

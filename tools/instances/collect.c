@@ -61,10 +61,11 @@ static int visit_arg(void *context, const mxp_instance *instance)
     if (place < 0) {
         return error;
     }
+    const bool has_value = mxp__wanted_arg_find(&self->wanted, instance) >= 0;
     found->with_key++;
+    found->with_value += has_value;
     note_number(found, instance, place);
-    return mxp__selected_in_window(self->within, instance) &&
-                   mxp__wanted_arg_find(&self->wanted, instance) >= 0
+    return has_value && mxp__selected_in_window(self->within, instance)
                ? mxp__instances_add(&found->carriers, instance)
                : MXP_OK;
 }

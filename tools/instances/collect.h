@@ -10,9 +10,10 @@
 typedef struct mxp_collected {
     mxp_instances carriers;  // with the argument or the id; of a step none
     mxp_instances rows;  // sorted and nested: those and what is inside of them
-    mxp_arg_keys keys;  // that the process has
+    mxp_arg_keys keys;  // that the last process has
     const mxp_source *keys_of;
-    uint64_t with_key;  // instances that have the key, whatever its value
+    uint64_t with_key;  // instances that have the key, whatever its value, wherever they are
+    uint64_t with_value;  // those of them with the value
     double least, most;  // of its values, where they are numbers
     bool has_numbers;
     bool is_damaged;

@@ -161,7 +161,7 @@ static int cut_process(const mxp_command *command, mxp_input *input, mxp_source 
 {
     mxp_selected selected;
     int64_t begin_ns, end_ns;
-    int code = mxp__selected_make(command, selection, process, false, &selected);
+    int code = mxp__selected_make(command, selection, process, &selected);
     if (code < 0) {
         mxp__selected_extent(&selected, &begin_ns, &end_ns);
     }
@@ -222,9 +222,10 @@ static size_t count_processes(mxp_source *source)
 static int cut_all(const mxp_command *command, mxp_input *input, const mxp_selection *selection,
                    cut_processes *self)
 {
-    int code = -1;
+    mxp_selection shared = *selection;
+    int code = mxp__selection_share(command, &shared, self->whole);
     for (size_t i = 0; i < self->count && code < 0; i++) {
-        code = cut_process(command, input, mxp__source_process(self->whole, i), selection,
+        code = cut_process(command, input, mxp__source_process(self->whole, i), &shared,
                            &self->cuts[i]);
     }
     if (code < 0) {

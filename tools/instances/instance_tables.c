@@ -25,12 +25,11 @@ static int read_one(mxp_instance_table *table, const mxp_table_reader *reader, m
 int mxp__table_read(mxp_instance_table *table, const mxp_table_reader *reader)
 {
     mxp_source *source = table->input->source, *process;
-    bool several = source->process_count > 1;
-    int code = -1;
+    mxp_selection selection = table->wish->selection;
+    int code = mxp__selection_share(table->command, &selection, source);
     for (size_t i = 0; code < 0 && (process = mxp__source_process(source, i)) != NULL; i++) {
         mxp_selected selected;
-        code = mxp__selected_make(table->command, &table->wish->selection, process, several,
-                                  &selected);
+        code = mxp__selected_make(table->command, &selection, process, &selected);
         if (code < 0) {
             code = read_one(table, reader, process, &selected);
         }

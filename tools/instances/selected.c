@@ -15,30 +15,18 @@ static int make_window(const mxp_command *command, const mxp_selection *selectio
     return code;
 }
 
-static int make_filter(const mxp_command *command, const mxp_selection *selection,
-                       const mxp_source *process, bool of_several, mxp_selected *selected)
-{
-    if (!of_several) {
-        int code = mxp__selection_filter(command, selection, process, &selected->filter);
-        selected->has_filter = code < 0;
-        return code;
-    }
-    if (mxp__filter_make(process, &selection->filter, &selected->filter) != MXP_OK) {
-        return mxp__command_failed(command);
-    }
-    selected->has_filter = true;
-    selected->is_nothing = selected->filter.empty_kind != MXP_FILTER_KINDS;
-    return -1;
-}
-
 int mxp__selected_make(const mxp_command *command, const mxp_selection *selection,
-                       mxp_source *process, bool of_several, mxp_selected *selected)
+                       mxp_source *process, mxp_selected *selected)
 {
     *selected = (mxp_selected){.process = process};
     int code = mxp__selection_has_window(selection)
                    ? make_window(command, selection, process, selected)
                    : -1;
-    return code < 0 ? make_filter(command, selection, process, of_several, selected) : code;
+    if (code < 0) {
+        code = mxp__selection_filter(command, selection, process, &selected->filter);
+        selected->has_filter = code < 0;
+    }
+    return code;
 }
 
 void mxp__selected_fini(mxp_selected *selected)
@@ -82,9 +70,6 @@ bool mxp__selected_takes(const mxp_selected *selected, const mxp_instance *insta
 {
     uint32_t scope = 0;
     unsigned phase = MXP_PHASE_NONE;
-    if (selected->is_nothing) {
-        return false;
-    }
     if (instance->kind == MXP_KIND_OPERATOR || instance->kind == MXP_KIND_HIDDEN) {
         const mxp_event event = mxp__instance_event(instance);
         mxp_operator_view view;

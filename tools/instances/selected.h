@@ -13,18 +13,12 @@ typedef struct mxp_selected {
     mxp_choice choice;
     mxp_filter filter;
     bool has_window, has_steps, has_filter;
-    bool is_nothing;  // one of several processes, which has nothing that fits
 } mxp_selected;
 
-static inline bool mxp__selection_has_window(const mxp_selection *selection)
-{
-    return selection->step != NULL || selection->from != NULL || selection->until != NULL;
-}
-
-// -1, or the exit code after an error line. Of several processes (`of_several`) one in which
-// nothing fits a filter is no error. The caller frees it in any case.
+// -1, or the exit code after an error line. Of several processes the selection is shared
+// (mxp__selection_share). The caller frees it in any case.
 int mxp__selected_make(const mxp_command *command, const mxp_selection *selection,
-                       mxp_source *process, bool of_several, mxp_selected *selected);
+                       mxp_source *process, mxp_selected *selected);
 void mxp__selected_fini(mxp_selected *selected);
 
 // Whether the instance fits the filters and has a part of its time in the window.

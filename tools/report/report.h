@@ -44,6 +44,7 @@ typedef struct mxp_time_report {
     const mxp_command *command;
     mxp_input *input;
     const mxp_report_wish *wish;
+    mxp_selection selection;  // the wish's, shared by the processes
     const mxp_screen *screen;
     mxp_summary summary;  // of everything, whatever is chosen
     mxp_report_process *processes;

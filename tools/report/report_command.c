@@ -277,7 +277,14 @@ static int report_input(const mxp_command *self, mxp_input *input, const mxp_rep
     mxp_time_report report;
     int code = mxp__report_make(self, input, wish, &report);
     if (code < 0) {
-        code = put_report(&report, out);
+        const bool is_passed_over = wish->selection.is_shared && !wish->json &&
+                                    mxp__selection_filters(&wish->selection) &&
+                                    report.rows.operators + report.rows.spans == 0;
+        if (is_passed_over) {
+            mxp__strbuf_puts(out, "nothing in it fits all of the filters in this window\n");
+        } else {
+            code = put_report(&report, out);
+        }
         mxp__report_fini(&report);
     }
     return code;
@@ -287,7 +294,8 @@ static int report_processes(const mxp_command *self, mxp_input *input, const mxp
                             mxp_strbuf *out)
 {
     mxp_input one = *input;
-    int code = -1;
+    mxp_report_wish shared = *wish;  // one selection for all
+    int code = mxp__selection_share(self, &shared.selection, input->source);
     mxp__strbuf_puts(out, wish->json ? "[\n" : "");
     for (size_t i = 0; code < 0; i++) {
         one.source = mxp__source_process(input->source, i);
@@ -298,7 +306,7 @@ static int report_processes(const mxp_command *self, mxp_input *input, const mxp
         if (!wish->json) {
             mxp__strbuf_printf(out, "process %u\n", (unsigned)one.source->pid);
         }
-        code = report_input(self, &one, wish, out);
+        code = report_input(self, &one, &shared, out);
     }
     mxp__strbuf_puts(out, wish->json ? "]\n" : "");
     input->damaged = one.damaged;

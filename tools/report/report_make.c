@@ -44,13 +44,13 @@ static int find_steps(mxp_time_report *report, mxp_report_process *process)
 
 static int choose(mxp_time_report *report, mxp_report_process *process)
 {
-    return mxp__selection_whole_window(report->command, &report->wish->selection, &process->steps,
+    return mxp__selection_whole_window(report->command, &report->selection, &process->steps,
                                        &process->choice);
 }
 
 static int choose_rows(mxp_time_report *report, mxp_report_process *process)
 {
-    const mxp_selection *selection = &report->wish->selection;
+    const mxp_selection *selection = &report->selection;
     int code = -1;
     if (mxp__selection_filters(selection)) {
         code = mxp__selection_filter(report->command, selection, process->source, &process->filter);
@@ -108,41 +108,30 @@ bool mxp__report_lacks_steps(const mxp_time_report *report, const mxp_selection 
     return has_any && steps->count == 0 && selection->step != NULL;
 }
 
-static bool is_beside_steps(const mxp_time_report *report, const mxp_report_process *process)
+// Of several processes one time is looked at: a server of a job, which has no steps, from the begin
+// of the first to the end of the last one that is chosen of the others.
+static int share(mxp_time_report *report)
 {
-    return mxp__report_lacks_steps(report, &report->wish->selection, &process->steps);
-}
-
-static void widen(const mxp_report_process *process, int64_t *from_ns, int64_t *until_ns)
-{
-    for (size_t i = 0; process->choice.steps != NULL && i < process->steps.count; i++) {
-        const mxp_step_window *step = &process->steps.all[i];
-        if (process->choice.steps[i]) {
-            *from_ns = step->begin_ns < *from_ns ? step->begin_ns : *from_ns;
-            *until_ns = step->end_ns > *until_ns ? step->end_ns : *until_ns;
-        }
+    mxp_sharing sharing;
+    int error = MXP_OK;
+    if (report->process_count < 2) {
+        return -1;
     }
+    mxp__sharing_begin(&sharing, report->command, &report->selection);
+    for (size_t i = 0; i < report->process_count && error == MXP_OK; i++) {
+        const mxp_report_process *process = &report->processes[i];
+        error = mxp__sharing_add(&sharing, process->source, &process->steps);
+    }
+    return error == MXP_OK ? mxp__sharing_end(&sharing) : failed(report);
 }
 
-// Where steps are asked for, a server of a job, which has none, is looked at from the begin of the
-// first to the end of the last one that is chosen of the others.
 static int choose_all(mxp_time_report *report)
 {
-    int64_t from_ns = INT64_MAX, until_ns = INT64_MIN;
-    int code = -1;
+    int code = share(report);
     for (size_t i = 0; i < report->process_count && code < 0; i++) {
         mxp_report_process *process = &report->processes[i];
-        if (!is_beside_steps(report, process)) {
-            code = choose(report, process);
-            widen(process, &from_ns, &until_ns);
-        }
-    }
-    for (size_t i = 0; i < report->process_count && code < 0; i++) {
-        mxp_report_process *process = &report->processes[i];
-        if (is_beside_steps(report, process)) {
-            mxp__choice_make_time(&process->steps, from_ns, until_ns, &process->choice);
-        }
-        code = choose_rows(report, process);
+        code = choose(report, process);
+        code = code < 0 ? choose_rows(report, process) : code;
     }
     return code;
 }
@@ -203,13 +192,16 @@ static int nothing_chosen(const mxp_time_report *report)
 int mxp__report_make(const mxp_command *command, mxp_input *input, const mxp_report_wish *wish,
                      mxp_time_report *report)
 {
-    *report = (mxp_time_report){
-        .command = command, .input = input, .wish = wish, .screen = &wish->screen};
+    *report = (mxp_time_report){.command = command,
+                                .input = input,
+                                .wish = wish,
+                                .selection = wish->selection,
+                                .screen = &wish->screen};
     int code = summarize(report);
     if (code < 0) {
         code = add_processes(report);
     }
-    if (code < 0 && mxp__selection_filters(&wish->selection) &&
+    if (code < 0 && mxp__selection_filters(&wish->selection) && !wish->selection.is_shared &&
         report->rows.operators + report->rows.spans == 0) {
         code = nothing_chosen(report);
     }
