@@ -111,15 +111,15 @@ def test_rows_of_many_threads_have_the_name_of_each(tmp_path):
 def test_a_moment_has_the_last_value_of_each_of_many_counters(tmp_path):
     file = native_file.NativeFile()
     thread, work, first = file.thread("main"), file.name("work", "app", "span"), len(file.names) + 1
-    count = 60_000
+    count = 300_000
     file.names += [(0, "counter", 0, b"c%d" % index) for index in range(count)]
     records = [native_file.words(native_file.word0("counter", 2, file.origin + 10 + turn * count + index),
                                  first - 1 + index | 1 << 32, turn * index, 0)
-               for turn in range(20) for index in range(count)]
+               for turn in range(8) for index in range(count)]
     file.threads[thread].update(bytes=b"".join(records), records=len(records))
-    file.span(thread, work, 5, 30 * count)
+    file.span(thread, work, 5, 12 * count)
     path = tmp_path / "t.mxp"
     path.write_bytes(file.to_bytes())
-    found = answer("at", path, f"{15 * count}ns")["counters"]  # within the turn 14
-    wanted = {f"c{index}": (14 if index <= count - 10 else 13) * index for index in range(count)}
+    found = answer("at", path, f"{6 * count}ns")["counters"]  # within the turn 5
+    wanted = {f"c{index}": (5 if index <= count - 10 else 4) * index for index in range(count)}
     assert {row["name"]: row["value"] for row in found} == wanted
