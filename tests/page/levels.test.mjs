@@ -11,7 +11,7 @@ import { flowPoints, flowsOf } from '../../tools/page/flows.js';
 import { besideSpan, deepestAt, longestIn, nextOf, otherRow, spanAt } from '../../tools/page/neighbours.js';
 import { linksOf, operatorOf } from '../../tools/page/operators.js';
 import { pathOf } from '../../tools/page/path_data.js';
-import { perPixel, sceneOf } from '../../tools/page/scene.js';
+import { joinScenes, perPixel, sceneOf } from '../../tools/page/scene.js';
 import { bucketBegin, bucketOf, select, Statistics } from '../../tools/page/selection.js';
 import { bytesAt, counterCurve, memoryCurves, valueAt } from '../../tools/page/curves.js';
 import { loadAll, profileOf, random, sectionsOfPage } from './fixture.mjs';
@@ -79,6 +79,15 @@ test('a frame has at most a rectangle a pixel, row and block, whatever is in vie
       const x = layout.left + (block.begin[at] - shown.from) / perPixel(shown);
       assert.ok(Math.abs(Math.max(x, layout.left - 10) - scene.hits[i]) < 1.01);
     }
+  }
+});
+
+test('rows one by one make the scene of all of them', () => {
+  const layout = layoutOf(head, WIDTH), look = { find: null, fills: head.kinds.map((_, i) => `fill ${i % 3}`) };
+  for (const view of views(10, 9)) {
+    const shown = { ...view, left: layout.left }, all = sceneOf(profile, [], shown, look);
+    for (const row of layout.rows) joinScenes(all, sceneOf(profile, [row], shown, look));
+    assert.deepEqual(all, sceneOf(profile, layout.rows, shown, look));
   }
 });
 

@@ -48,6 +48,19 @@ export function sceneOf(profile, rows, view, look) {
   return scene;
 }
 
+/** Adds what one scene has to another. @param {Scene} all @param {Scene} scene */
+export function joinScenes(all, scene) {
+  for (const [fill, list] of scene.rects) {
+    const own = all.rects.get(fill);
+    if (own) for (const value of list) own.push(value);
+    else all.rects.set(fill, [...list]);
+  }
+  for (const label of scene.labels) all.labels.push(label);
+  for (const value of scene.hits) all.hits.push(value);
+  for (const value of scene.instants) all.instants.push(value);
+  all.isWhole &&= scene.isWhole;
+}
+
 /** @param {Scene} scene @param {string} fill @param {number} x @param {number} y @param {number} w @param {number} h */
 function put(scene, fill, x, y, w, h) {
   const list = scene.rects.get(fill);

@@ -8,7 +8,7 @@ import { linksOf, operatorOf } from './operators.js';
 import { drawArrows, drawFocus, drawPath, drawSelection } from './overlays.js';
 import { drawCurves } from './curves.js';
 import { fillOf, groundOf, palette } from './palette.js';
-import { nsOf, perPixel, sceneOf, THIN_PX, xOf } from './scene.js';
+import { joinScenes, nsOf, perPixel, sceneOf, THIN_PX, xOf } from './scene.js';
 import { drawAxis, drawGap, drawHeadings, drawNote, drawScene, drawStepLines } from './strokes.js';
 import { SvgBrush } from './svg.js';
 import { count, name, time } from './text.js';
@@ -289,15 +289,19 @@ export class Timeline {
     return sceneOf(this.profile, rows, this.view, { find: this.find, fills: this.fills });
   }
 
-  /** The scene of all rows, those out of sight too, once what it needs has come. */
+  /** The scene of all rows, those out of sight too: row by row, because what all need may be more than is held decoded. */
   async wholeScene() {
-    const { profile, curves, head } = this;
+    const { profile, curves, head, layout } = this, all = this.sceneOf([]);
     await Promise.all([head.memory.devices.length ? curves.loadMemory() : null, ...head.counters.map((_, i) => curves.loadCounter(i))]);
-    for (;;) {
-      const scene = this.sceneOf(this.layout.rows), coming = profile.pending();
-      if (scene.isWhole || !coming.length) return scene;
-      await Promise.allSettled(coming);
+    for (const row of layout.rows) {
+      let scene = this.sceneOf([row]);
+      for (let coming = profile.pending(); !scene.isWhole && coming.length; coming = profile.pending()) {
+        await Promise.allSettled(coming);
+        scene = this.sceneOf([row]);
+      }
+      joinScenes(all, scene);
     }
+    return all;
   }
 
   /** All rows of the view as SVG. @param {string} title */
