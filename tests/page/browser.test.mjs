@@ -424,6 +424,19 @@ for (const name of ['chromium', 'firefox']) {
       }
     });
 
+    await t.test('in a notebook\u2019s frame the page works without an address of its own', async () => {
+      const own = await browser.open(), cell = join(PAGES, `cell-${name}.html`), escaped = readFileSync(file('small'), 'utf8').replace(/[&"<>]/g, c => `&#${c.charCodeAt(0)};`);
+      writeFileSync(cell, `<!doctype html><iframe sandbox="allow-scripts allow-downloads" style="width: 900px; height: 700px" srcdoc="${escaped}"></iframe>`);
+      await own.page.goto(`file://${cell}`, { waitUntil: 'load' });
+      const frame = own.page.frames()[1], shown = () => frame.evaluate("globalThis.mxprofPage ? document.querySelector('#panel').textContent : ''");
+      for (let i = 0; i < 100 && !await shown(); i++) await own.rest(100);
+      await frame.evaluate("mxprofPage.tabs.choose('Layers'); mxprofPage.goStep(mxprofPage.head.steps[1])");
+      await own.rest(600);
+      assert.match(await shown(), /^Layer/);
+      await own.page.close();
+      assert.deepEqual(own.quiet(), QUIET);
+    });
+
     await part('exports: CSV, SVG and PNG hold what is shown', async () => {
       await page.goto(file('small'));
       await page.run(() => {

@@ -85,6 +85,6 @@ print(page._repr_html_())
     frames = Frames()
     frames.feed((tmp_path / "cell.html").read_text())
     (tag, attributes), = frames.found
-    assert tag == "iframe" and attributes["sandbox"] == "allow-scripts"
+    assert tag == "iframe" and attributes["sandbox"] == "allow-scripts allow-downloads"
     assert page_reader.Page(attributes["srcdoc"].encode()).spans()
     assert "too large for a notebook" in done.out and "<iframe" not in done.out

@@ -8,6 +8,15 @@ import { trouble } from './whole.js';
 
 const WRITE_AFTER_MS = 250;
 
+/** A page in a notebook's frame has no address of its own. @param {string} hash */
+function putHash(hash) {
+  try {
+    history.replaceState(null, '', `#${hash}`);
+  } catch {
+    // the browser refuses it there, and there is nothing to copy
+  }
+}
+
 export class Address {
   /** @param {Page} page */
   constructor(page) {
@@ -21,7 +30,7 @@ export class Address {
       const { page } = this, { timeline, head } = page, { view, selection, focus } = timeline, isWhole = view.from <= 0 && view.to >= head.length;
       const hash = linkOf({ id: page.id, ...(isWhole ? {} : { view }), ...(selection ? { selection } : {}), ...(focus ? { focus } : {}), ...(page.step && !isWhole ? { step: page.step.number } : {}),
         tab: page.tabs.current, search: page.search, path: timeline.path !== null, ...(page.cursor.at === undefined ? {} : { at: page.cursor.at }) });
-      if (`#${hash}` !== location.hash) history.replaceState(null, '', `#${hash}`);
+      if (`#${hash}` !== location.hash) putHash(hash);
     }, WRITE_AFTER_MS);
   }
 

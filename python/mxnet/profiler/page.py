@@ -32,7 +32,7 @@ class Page:
             return (f"<p>{html.escape(self.path)} is too large for a notebook: open it in a browser, or make a "
                     "smaller one with size='8M'</p>")
         text = pathlib.Path(self.path).read_text(encoding="utf-8")
-        return (f'<iframe sandbox="allow-scripts" style="width: 100%; height: {_HEIGHT_PX}px; border: 0" '
+        return (f'<iframe sandbox="allow-scripts allow-downloads" style="width: 100%; height: {_HEIGHT_PX}px; border: 0" '
                 f'srcdoc="{html.escape(text)}"></iframe>')
 
 
