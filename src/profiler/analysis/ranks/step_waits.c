@@ -90,10 +90,38 @@ static uint64_t gap_of(const search *self, const mxp_rank_wait *wait)
 }
 
 // ---- steps -------------------------------------------------------------------------------------
-static size_t find_number(const mxp_rank *rank, uint64_t number, size_t hint)
+// Numbers mostly ascend: then one is found by halving.
+static bool ascends(const mxp_rank *rank)
+{
+    for (size_t i = 1; i < rank->step_count; i++) {
+        if (rank->steps[i].number <= rank->steps[i - 1].number) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t find_ascending(const mxp_rank *rank, uint64_t number)
+{
+    size_t low = 0, high = rank->step_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rank->steps[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < rank->step_count && rank->steps[low].number == number ? low : SIZE_MAX;
+}
+
+static size_t find_number(const mxp_rank *rank, bool is_ascending, uint64_t number, size_t hint)
 {
     if (hint < rank->step_count && rank->steps[hint].number == number) {
         return hint;
+    }
+    if (is_ascending) {
+        return find_ascending(rank, number);
     }
     for (size_t i = 0; i < rank->step_count; i++) {
         if (rank->steps[i].number == number) {
@@ -103,77 +131,41 @@ static size_t find_number(const mxp_rank *rank, uint64_t number, size_t hint)
     return SIZE_MAX;
 }
 
+static void pair_each(mxp_step_waits *all, const bool *ascending)
+{
+    const mxp_rank *first = &all->ranks[0];
+    for (size_t i = 0; i < first->step_count; i++) {
+        size_t *row = &all->places[all->steps * all->count];
+        bool has_all = true;
+        for (size_t r = 0; r < all->count && has_all; r++) {
+            const size_t before =
+                all->steps > 0 ? all->places[(all->steps - 1) * all->count + r] + 1 : 0;
+            row[r] = find_number(&all->ranks[r], ascending[r], first->steps[i].number, before);
+            has_all = row[r] != SIZE_MAX;
+        }
+        all->steps += has_all;
+    }
+}
+
 // Steps that all workers have, by their numbers.
 static int pair_steps(search *self)
 {
-    const mxp_rank *first = &self->all->ranks[0];
-    self->all->places =
-        mxp__alloc(first->step_count * self->all->count * sizeof *self->all->places);
-    if (self->all->places == NULL && first->step_count > 0) {
-        return mxp__fail_memory(memory_for);
+    mxp_step_waits *all = self->all;
+    const size_t cells = all->ranks[0].step_count * all->count;
+    bool *ascending = mxp__alloc(all->count * sizeof *ascending);
+    all->places = mxp__alloc(cells * sizeof *all->places);
+    const bool has_memory = ascending != NULL && (all->places != NULL || cells == 0);
+    for (size_t r = 0; has_memory && r < all->count; r++) {
+        ascending[r] = ascends(&all->ranks[r]);
     }
-    for (size_t i = 0; i < first->step_count; i++) {
-        size_t *row = &self->all->places[self->all->steps * self->all->count];
-        bool all = true;
-        for (size_t r = 0; r < self->all->count && all; r++) {
-            const size_t before =
-                self->all->steps > 0
-                    ? self->all->places[(self->all->steps - 1) * self->all->count + r] + 1
-                    : 0;
-            row[r] = find_number(&self->all->ranks[r], first->steps[i].number, before);
-            all = row[r] != SIZE_MAX;
-        }
-        self->all->steps += all;
+    if (has_memory) {
+        pair_each(all, ascending);
     }
-    return MXP_OK;
+    mxp__free(ascending, all->count * sizeof *ascending);
+    return has_memory ? MXP_OK : mxp__fail_memory(memory_for);
 }
 
-// ---- unions ------------------------------------------------------------------------------------
-// How much of [from, to) blocked the worker. `at` goes on with the calls, whose begins ascend.
-static double blocked_within(const mxp_rank *rank, int64_t from_ns, int64_t to_ns, size_t *at)
-{
-    double ns = 0;
-    if (to_ns <= from_ns) {
-        return 0;
-    }
-    if (!rank->has_path) {
-        return (double)(to_ns - from_ns);
-    }
-    while (*at < rank->blocked_count && rank->blocked[*at].to_ns <= from_ns) {
-        ++*at;
-    }
-    for (size_t i = *at; i < rank->blocked_count && rank->blocked[i].from_ns < to_ns; i++) {
-        const int64_t begin =
-            rank->blocked[i].from_ns > from_ns ? rank->blocked[i].from_ns : from_ns;
-        const int64_t end = rank->blocked[i].to_ns < to_ns ? rank->blocked[i].to_ns : to_ns;
-        ns += end > begin ? (double)(end - begin) : 0;
-    }
-    return ns;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    const mxp_rank_time *x = a, *y = b;
-    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
-}
-
-// The part of the union of times that blocked the worker.
-double mxp__blocked_by(const mxp_rank *rank, mxp_rank_time *times, size_t count)
-{
-    size_t at = 0;
-    double ns = 0;
-    int64_t covered_ns = INT64_MIN;
-    if (count > 0) {
-        qsort(times, count, sizeof *times, compare_times);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const int64_t from_ns = times[i].from_ns > covered_ns ? times[i].from_ns : covered_ns;
-        ns += blocked_within(rank, from_ns, times[i].to_ns, &at);
-        covered_ns = times[i].to_ns > covered_ns ? times[i].to_ns : covered_ns;
-    }
-    return ns;
-}
-
+// ---- waits -------------------------------------------------------------------------------------
 size_t mxp__first_wait(const mxp_rank_waits *waits, int64_t begin_ns)
 {
     size_t low = 0, high = waits->wait_count;
@@ -191,7 +183,8 @@ size_t mxp__first_wait(const mxp_rank_waits *waits, int64_t begin_ns)
 static int compare_waits(const void *a, const void *b)
 {
     const step_wait *x = a, *y = b;
-    return x->by != y->by ? (x->by < y->by ? -1 : 1) : compare_times(&x->time, &y->time);
+    const int64_t x_ns = x->time.from_ns, y_ns = y->time.from_ns;
+    return x->by != y->by ? (x->by < y->by ? -1 : 1) : (x_ns > y_ns) - (x_ns < y_ns);
 }
 
 // The waits of a step by whom they were for.

@@ -193,6 +193,37 @@ static void steps_that_not_all_have_do_not_count(void **state)
     free(job);
 }
 
+// One recorded every third step, another one has two epochs with the same numbers.
+static void steps_are_paired_by_their_numbers(void **state)
+{
+    (void)state;
+    uint64_t random = 6;
+    sim_job *job = malloc(sizeof *job);
+    mxp_stragglers found;
+    run_job(job, 3, 0, 5e6, 0.01, &random);
+    for (size_t i = 0; i < STEPS / 3; i++) {
+        job->steps[1][i] = job->steps[1][3 * i];
+    }
+    job->ranks[1].step_count = STEPS / 3;
+    assert_int_equal(mxp__stragglers_find(job->ranks, 3, &found), MXP_OK);
+    assert_int_equal(found.steps, STEPS / 3);
+    assert_int_equal(found.named, 0);
+    assert_true(fabs(found.cost_ns - 5e6) < 0.5e6);
+    mxp__stragglers_fini(&found);
+
+    run_job(job, 2, 1, 5e6, 0.01, &random);
+    for (size_t r = 0; r < 2; r++) {
+        for (size_t i = 0; i < STEPS; i++) {
+            job->steps[r][i].number = i % (STEPS / 2);
+        }
+    }
+    assert_int_equal(mxp__stragglers_find(job->ranks, 2, &found), MXP_OK);
+    assert_int_equal(found.steps, STEPS);
+    assert_int_equal(found.rows[1].last_steps, STEPS);
+    mxp__stragglers_fini(&found);
+    free(job);
+}
+
 // By sums of exact fractions.
 static void quantiles_are_those_of_the_binomial_distribution(void **state)
 {
@@ -211,6 +242,7 @@ int main(void)
         cmocka_unit_test(one_that_costs_little_is_not_named),
         cmocka_unit_test(waits_are_cut_with_what_blocked_the_worker),
         cmocka_unit_test(steps_that_not_all_have_do_not_count),
+        cmocka_unit_test(steps_are_paired_by_their_numbers),
         cmocka_unit_test(quantiles_are_those_of_the_binomial_distribution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
