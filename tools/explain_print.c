@@ -67,7 +67,12 @@ static void put_processes(const mxp_explain_view *view, const mxp_explained *of,
     if (view->is_paired) {
         mxp__strbuf_printf(out, ", %zu steps with the same numbers", view->imbalance.pairs);
     }
-    mxp__strbuf_printf(out, "; below: process %" PRIu32 ", the slowest\n", of->process->pid);
+    if (view->ranks != NULL) {
+        mxp__strbuf_printf(out, "; below: %s, process %" PRIu32 "\n", view->ranks->shown_name,
+                           of->process->pid);
+    } else {
+        mxp__strbuf_printf(out, "; below: process %" PRIu32 ", the slowest\n", of->process->pid);
+    }
 }
 
 // Fills lines of the screen with words.

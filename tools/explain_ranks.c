@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "explain_bound.h"
+#include "profiler/analysis/ranks/chosen_waits.h"
 #include "profiler/analysis/statistics/sample.h"
 #include "profiler/trace/checksum.h"
 
@@ -268,24 +269,57 @@ static int find_longer(const making *self)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
-static int read_all(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
+static int read_workers(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
 {
     int error = MXP_OK;
     for (size_t i = 0; error == MXP_OK && i < self->view->count; i++) {
         const mxp_explained *of = &self->view->all[i];
         const mxp_process_clock *clock = clock_of(clocks, of->process);
         error = mxp__rank_waits_read(of->process, &self->waits[i]);
-        if (error != MXP_OK || clock == NULL) {
+        if (error == MXP_OK && clock != NULL && clock->role == MXP_ROLE_WORKER && of->is_marked &&
+            self->waits[i].wait_count > 0) {
+            error = take_worker(self, i, clock, limit_bytes);
+        }
+    }
+    return error;
+}
+
+// Where a part of the steps is looked at, nothing else counts.
+static int keep_chosen(making *self)
+{
+    const mxp_explain_view *view = self->view;
+    if (view->step == NULL && view->from == NULL && view->until == NULL) {
+        return MXP_OK;
+    }
+    mxp_chosen_part *parts = mxp__alloc(view->count * sizeof *parts);
+    if (parts == NULL) {
+        return mxp__fail_memory(memory_for);
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        parts[i].waits = &self->waits[i];
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        mxp_chosen_part *part = &parts[self->in[i].waits - self->waits];
+        part->steps = self->workers[i].steps;
+        part->step_count = self->workers[i].step_count;
+    }
+    const int error = mxp__chosen_waits_keep(parts, view->count);
+    mxp__free(parts, view->count * sizeof *parts);
+    return error;
+}
+
+static int read_owners(making *self, const mxp_one_clock *clocks)
+{
+    int error = MXP_OK;
+    for (size_t i = 0; error == MXP_OK && i < self->view->count; i++) {
+        const mxp_process_clock *clock = clock_of(clocks, self->view->all[i].process);
+        if (clock == NULL) {
             continue;
         }
         error = mxp__explain_owner_add(self->ranks, &self->waits[i], clock->name,
                                        clock->role == MXP_ROLE_SERVER);
         if (error == MXP_OK) {
             error = take_keys(self, &self->waits[i]);
-        }
-        if (error == MXP_OK && clock->role == MXP_ROLE_WORKER && of->is_marked &&
-            self->waits[i].wait_count > 0) {
-            error = take_worker(self, i, clock, limit_bytes);
         }
     }
     return error;
@@ -294,14 +328,24 @@ static int read_all(making *self, const mxp_one_clock *clocks, uint64_t limit_by
 static int make(making *self, const mxp_one_clock *clocks, uint64_t limit_bytes)
 {
     mxp_explain_ranks *ranks = self->ranks;
-    int error = read_all(self, clocks, limit_bytes);
+    int error = read_workers(self, clocks, limit_bytes);
+    if (error == MXP_OK) {
+        error = keep_chosen(self);
+    }
+    if (error == MXP_OK) {
+        error = read_owners(self, clocks);
+    }
     if (error != MXP_OK || self->count < 2) {
         return error;
     }
     error = mxp__stragglers_find(self->in, self->count, &ranks->found);
-    ranks->absent = mxp__absent_rank_find(self->in, self->count, ranks->found.steps);
+    if (error == MXP_OK) {
+        error = mxp__absent_rank_find(self->in, self->count, &ranks->absent);
+    }
     const int costliest = ranks->found.costliest;
-    ranks->shown = self->workers[costliest != MXP__STRAGGLERS_NONE ? costliest : 0].of;
+    const int shown = costliest != MXP__STRAGGLERS_NONE ? costliest : 0;
+    ranks->shown = self->workers[shown].of;
+    ranks->shown_name = ranks->names[shown];
     if (error == MXP_OK && ranks->found.named != MXP__STRAGGLERS_NONE) {
         error = find_longer(self);
         snprintf(ranks->host, sizeof ranks->host, "%s", self->workers[ranks->found.named].host);

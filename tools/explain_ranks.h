@@ -36,6 +36,7 @@ typedef struct mxp_explain_ranks {
     mxp_rank_key *keys;  // those waited for longest first
     size_t key_count, key_capacity;
     const mxp_explained *shown;  // the named worker, or the one that was waited for most
+    const char *shown_name;
     // Of the named worker: what takes longer than in the median of the others, "" nothing does.
     char longer[160];
     char host[65];  // of the named worker

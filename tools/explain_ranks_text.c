@@ -105,17 +105,54 @@ static void put_named(const mxp_explain_ranks *ranks, const mxp_screen *screen, 
     mxp__strbuf_puts(out, ").\n");
 }
 
+static void put_costliest(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+{
+    const mxp_stragglers *found = &ranks->found;
+    put_name(ranks->names[found->costliest], out);
+    mxp__strbuf_puts(out, " costs most, ");
+    mxp__put_duration(screen, found->cost_ns, out);
+    mxp__strbuf_printf(out, " a step, and was last in %zu of %zu steps.\n",
+                       found->rows[found->costliest].last_steps, found->steps);
+}
+
+// Whether one of equals may be the last in all of them: then nothing is chance, and nothing is not.
+static bool are_too_few(const mxp_stragglers *found)
+{
+    return found->steps <= found->chance_most;
+}
+
+static void put_one_step(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+{
+    const mxp_stragglers *found = &ranks->found;
+    mxp__strbuf_puts(out, "The others waited ");
+    mxp__put_duration(screen, found->cost_ns, out);
+    mxp__strbuf_puts(out, " of a ");
+    mxp__put_duration(screen, found->step_ns, out);
+    mxp__strbuf_printf(out, " step for %s (", ranks->names[found->costliest]);
+    put_whole_percent(step_share(ranks, found->cost_ns), out);
+    mxp__strbuf_puts(out, ").\nOne step does not tell whether that is more than chance.\n");
+}
+
+static void put_few(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
+{
+    const mxp_stragglers *found = &ranks->found;
+    if (found->costliest == MXP__STRAGGLERS_NONE) {
+        mxp__strbuf_puts(out, found->steps == 1 ? "No worker waited for another.\n"
+                                                : "In most steps no worker waited for another.\n");
+    } else if (found->steps == 1) {
+        put_one_step(ranks, screen, out);
+    } else {
+        put_costliest(ranks, screen, out);
+        mxp__strbuf_puts(out, "So few do not tell whether that is more than chance.\n");
+    }
+}
+
 static void put_nobody(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_stragglers *found = &ranks->found;
     mxp__strbuf_puts(out, "No worker keeps the others waiting more than chance does.\n");
     if (found->costliest != MXP__STRAGGLERS_NONE) {
-        const mxp_rank_row *row = &found->rows[found->costliest];
-        put_name(ranks->names[found->costliest], out);
-        mxp__strbuf_puts(out, " costs most, ");
-        mxp__put_duration(screen, found->cost_ns, out);
-        mxp__strbuf_printf(out, " a step, and was last in %zu of %zu steps.\n", row->last_steps,
-                           found->steps);
+        put_costliest(ranks, screen, out);
         mxp__strbuf_printf(out,
                            "Chance alone makes one of equal workers last in up to %zu steps.\n",
                            found->chance_most);
@@ -152,6 +189,8 @@ void mxp__explain_ranks_say(const mxp_explain_ranks *ranks, const mxp_screen *sc
         put_absent(ranks, screen, out);
     } else if (ranks->found.named != MXP__STRAGGLERS_NONE) {
         put_named(ranks, screen, out);
+    } else if (are_too_few(&ranks->found)) {
+        put_few(ranks, screen, out);
     } else {
         put_nobody(ranks, screen, out);
     }
@@ -213,6 +252,7 @@ void mxp__explain_ranks_json(const mxp_explain_ranks *ranks, mxp_json *json)
     mxp__json_number(json, "gain_low_ns", found->gain_low_ns);
     mxp__json_number(json, "gain_high_ns", found->gain_high_ns);
     mxp__json_u64(json, "chance_most_steps", found->chance_most);
+    mxp__json_bool(json, "too_few_steps", are_too_few(found));
     mxp__json_number(json, "compute_imbalance", found->imbalance);
     mxp__json_number(json, "noise_ns", found->noise_ns);
     mxp__ranks_tables_json(ranks, json);

@@ -269,7 +269,7 @@ int mxp__report_json(mxp_time_report *report, mxp_strbuf *out)
     int error = MXP_OK;
     if (report->input->clocks != NULL) {
         mxp__clock_lines_json(report->input->clocks, &json);
-        error = mxp__report_ranks_json(report->input, report->wish->memory_bytes, &json);
+        error = mxp__report_ranks_json(report->input, report->wish, &json);
     }
     mxp__json_u64(&json, "chosen_steps", report->rows.steps);
     mxp__json_u64(&json, "wall_ns", report->rows.wall_ns);

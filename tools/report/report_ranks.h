@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a job's workers, owners and keys in a report. Of what is no job, and where fewer
-// than two workers tell what they waited for, there are none.
+// The tables of a job's workers, owners and keys in a report, of the steps that it is of. Of what
+// is no job, and where fewer than two workers tell what they waited for, there are none.
 #ifndef MXP_TOOLS_REPORT_RANKS_H
 #define MXP_TOOLS_REPORT_RANKS_H
 
@@ -11,6 +11,6 @@
 int mxp__report_ranks_put(const mxp_command *command, const mxp_input *input,
                           const mxp_report_wish *wish, mxp_strbuf *out);
 // As the member "ranks".
-int mxp__report_ranks_json(const mxp_input *input, uint64_t limit_bytes, mxp_json *json);
+int mxp__report_ranks_json(const mxp_input *input, const mxp_report_wish *wish, mxp_json *json);
 
 #endif

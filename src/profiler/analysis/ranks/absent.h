@@ -11,8 +11,9 @@ typedef struct mxp_absent_rank {
     double waited_ns;  // a step and worker, in the mean
 } mxp_absent_rank;
 
-// The one that is waited for longest. `steps`: those that all have. Waits that lie side by side are
-// one.
-mxp_absent_rank mxp__absent_rank_find(const mxp_rank *ranks, size_t count, size_t steps);
+// The one that is waited for longest in the workers' steps, of all that are not here. As with those
+// that are, waits that lie side by side are one, and what did not block the worker is none.
+// MXP_ENOMEM.
+int mxp__absent_rank_find(const mxp_rank *ranks, size_t count, mxp_absent_rank *found);
 
 #endif
