@@ -8,6 +8,7 @@
 #include "coverage.h"
 #include "profiler/analysis/graph/graph.h"
 #include "profiler/trace/merge.h"
+#include "same_step.h"
 
 int mxp__window_options_check(const mxp_command *command, mxp_window_options *options)
 {
@@ -109,7 +110,7 @@ int mxp__each_window(const mxp_command *command, const char *file,
                      const mxp_window_options *options, mxp_window_look *look, void *context)
 {
     mxp_input input;
-    mxp_window_options shared = *options;  // its processes share the selection
+    mxp_window_options shared = *options;  // of several processes the same step and times
     mxp_each_window run = {.command = command, .options = &shared, .context = context};
     if (mxp__input_open(command, file, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
@@ -122,6 +123,9 @@ int mxp__each_window(const mxp_command *command, const char *file,
         mxp__json_array(&run.json, "processes");
     }
     int code = take_covered(&run, &input);
+    if (code < 0 && mxp__same_step(input.source, &shared.selection.window) != MXP_OK) {
+        code = mxp__command_failed(command);
+    }
     if (code < 0) {
         code = mxp__selection_share(command, &shared.selection, input.source);
     }

@@ -12,6 +12,7 @@
 #include "explain_ranks.h"
 #include "explain_view.h"
 #include "profiler/trace/merge.h"
+#include "same_step.h"
 #include "summary.h"
 
 static const char help[] =
@@ -336,15 +337,19 @@ static int explain_files(const mxp_command *self, char *const *files, size_t cou
     if (mxp__input_open_all(self, files, count, &input) != MXP_OK) {
         return MXP_EXIT_ERROR;
     }
+    explain_options own = *options;  // of several processes the same step
     mxp_explain_view view = {.file = files[0],
                              .step = options->window.selection.step,
                              .from = options->window.selection.from,
                              .until = options->window.selection.until,
                              .ceilings = options->ceilings,
                              .is_imported = input.is_imported};
-    int code = mxp__coverage_take(&input, &view.note) == MXP_OK ? -1 : mxp__command_failed(self);
+    int code = mxp__coverage_take(&input, &view.note) == MXP_OK &&
+                       mxp__same_step(input.source, &own.window.selection.window) == MXP_OK
+                   ? -1
+                   : mxp__command_failed(self);
     if (code < 0) {
-        code = take_processes(self, options, &input, &view);
+        code = take_processes(self, &own, &input, &view);
     }
     if (code < 0) {
         code = print_view(self, options, &view);

@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "report/report_mxnet.h"
 #include "report/report_ranks.h"
+#include "same_step.h"
 
 static const char help[] =
     "mxprof report shows where the time of a profile went: how long steps take, what each layer\n"
@@ -370,10 +371,12 @@ static int report_file(const mxp_command *self, const char *file, const report_o
         return MXP_EXIT_ERROR;
     }
     int code = -1;
-    if (input.clocks != NULL && mxp__one_clock_check(input.clocks) != MXP_OK) {
+    mxp_report_wish wish = chosen->wish;  // of several processes the same step
+    if ((input.clocks != NULL && mxp__one_clock_check(input.clocks) != MXP_OK) ||
+        mxp__same_step(input.source, &wish.selection.window) != MXP_OK) {
         code = mxp__command_failed(self);
     } else if (chosen->layout == LAYOUT_MXPROF) {
-        code = report_own(self, &input, &chosen->wish, &out);
+        code = report_own(self, &input, &wish, &out);
     } else if (mxp__report_mxnet(self, &input, &chosen->mxnet, &out) != MXP_OK) {
         code = mxp__command_failed(self);
     }
