@@ -153,12 +153,20 @@ static void put_owners(const mxp_explain_ranks *ranks, const mxp_screen *screen,
     mxp__strbuf_puts(out, "Try more servers, or a cheaper optimizer on them.\n");
 }
 
+// Messages that are faster than their probe, which then had no core, are no share of it.
+static bool is_slow_probe(const mxp_bound_link *link)
+{
+    return link->bytes_per_s.middle > (double)link->probe.bytes_per_s;
+}
+
 static void put_neither(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     const mxp_bound_link *link = &ranks->bounds.links[ranks->bounds.link];
-    mxp__strbuf_puts(out, "Neither network nor owners bound the job:\n");
-    mxp__strbuf_printf(out, "the way of %s carries ", ranks->names[ranks->bounds.link]);
-    put_reached(ranks, link, out);
+    mxp__strbuf_puts(out, "Neither network nor owners bound the job");
+    if (!is_slow_probe(link)) {
+        mxp__strbuf_printf(out, ":\nthe way of %s carries ", ranks->names[ranks->bounds.link]);
+        put_reached(ranks, link, out);
+    }
     mxp__strbuf_puts(out, ".\n");
     put_kept(link, screen, out);
     if (part_of(link->network_ns.middle, link->step_ns) >= MXP__BOUND_SHARE) {

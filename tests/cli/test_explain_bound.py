@@ -70,6 +70,13 @@ def test_a_network_that_is_not_full_is_not_named(tmp_path, seed):
     assert mxprof("explain", tmp_path / "job").count("Neither network nor owners bound the job:\nthe way of worker ") == 1
 
 
+def test_messages_that_take_nothing_are_no_share_of_a_slower_probe(tmp_path):
+    folder = trained(tmp_path / "job", rate=50_000 * MB, probe=probe_of(45 * MB))
+    assert between(folder)["bound"] == "neither"
+    text = mxprof("explain", folder)
+    assert "\nNeither network nor owners bound the job.\nMessages keep " in text and "its probe reached" not in text
+
+
 def test_owners_that_take_longest_are_named(tmp_path):
     folder = trained(tmp_path / "job", rate=900 * MB, owner_ms=4, probe=probe_of(900 * MB))
     found = between(folder)
