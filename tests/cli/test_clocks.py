@@ -133,6 +133,24 @@ def test_exchanges_on_one_machine_hold_0(tmp_path):
     assert "exclude 0" not in mxprof("report", tmp_path / "job").stdout
 
 
+def test_a_process_that_died_in_its_first_second_refutes_nothing(tmp_path):
+    """Its file has the clock of its first third of a ms alone: by 20 ns in it a second is wrong by 67 us. With that of the
+    whole run the same exchanges are a proof."""
+    def payload(until_ns, short_ns):
+        file = job.files[1]
+        points = b"".join(native_file.words(file.clock.read(now) - short, *[file.clock.read(now)] * 3, file.realtime_ns + now, 30)
+                          for now, short in ((0, 0), (until_ns, short_ns)))
+        rate = until_ns / (until_ns - short_ns)
+        return struct.pack("=IIIIdqQ", 1, 2, 1, 0, 0, 0, 0) + points + struct.pack("=QqQ", file.origin, 0, int(rate * 2 ** 32))
+
+    job = Job(2, 3, machines=[0, 0])
+    own_exchanges(job, 1)
+    job.files[1].clock_payload = lambda: payload(300 * US, 20)
+    assert "exclude 0" not in mxprof("report", job.write(tmp_path / "died")).stdout
+    job.files[1].clock_payload = lambda: payload(job.end, 67 * job.end // 10 ** 6)
+    assert "exclude 0 by" in mxprof("report", job.write(tmp_path / "whole")).stdout
+
+
 @pytest.mark.parametrize("wrong_ns", [100 * US, -100 * US])
 def test_exchanges_on_one_machine_that_exclude_0_refute_the_clocks(tmp_path, wrong_ns):
     job = Job(2, 3, machines=[0, 0])

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#define MXP__RAW_DOUBT_MAX (INT64_C(1) << 60)
+
 static uint64_t by(const mxp_clock_point *point, bool is_raw)
 {
     return is_raw ? point->raw_ns : point->ticks;
@@ -48,4 +50,22 @@ uint64_t mxp__raw_to_ticks(const mxp_timebase *timebase, uint64_t raw_ns)
 uint64_t mxp__raw_of_ticks(const mxp_timebase *timebase, uint64_t ticks)
 {
     return timebase->source == MXP_CLOCK_SOURCE_RAW ? ticks : convert(timebase, ticks, false);
+}
+
+int64_t mxp__raw_doubt_ns(const mxp_timebase *timebase, uint64_t ticks)
+{
+    assert(timebase->point_count > 0 && "there is no point to go by");
+    const mxp_clock_point *first = &timebase->points[0];
+    const mxp_clock_point *last = &timebase->points[timebase->point_count - 1];
+    const uint64_t beyond = ticks > last->ticks    ? ticks - last->ticks
+                            : ticks < first->ticks ? first->ticks - ticks
+                                                   : 0;
+    if (timebase->source == MXP_CLOCK_SOURCE_RAW || beyond == 0) {
+        return 0;
+    }
+    const double apart = (double)(last->ticks - first->ticks);
+    const double brackets = (double)first->bracket_ticks + (double)last->bracket_ticks;
+    const double share = apart > 0 && brackets < apart ? brackets / apart : 1;
+    const double ns = (double)beyond * mxp__timebase_ns_per_tick(timebase) * share;
+    return ns < (double)MXP__RAW_DOUBT_MAX ? (int64_t)ns + 1 : MXP__RAW_DOUBT_MAX;
 }

@@ -4,6 +4,16 @@
 
 #include "profiler/analysis/clocks/raw_time.h"
 
+static int64_t lower(int64_t ns, int64_t by_ns)
+{
+    return ns < INT64_MIN + by_ns ? INT64_MIN : ns - by_ns;
+}
+
+static int64_t higher(int64_t ns, int64_t by_ns)
+{
+    return ns > INT64_MAX - by_ns ? INT64_MAX : ns + by_ns;
+}
+
 mxp_clock_proof mxp__same_clock_proof(const mxp_source *process)
 {
     const mxp_clock_cut *cuts;
@@ -14,8 +24,9 @@ mxp_clock_proof mxp__same_clock_proof(const mxp_source *process)
             continue;
         }
         const uint64_t own_ns = mxp__raw_of_ticks(process->timebase, cuts[i].ticks);
-        const int64_t low_ns = (int64_t)(cuts[i].low_ns - own_ns);
-        const int64_t high_ns = (int64_t)(cuts[i].high_ns - own_ns);
+        const int64_t doubt_ns = mxp__raw_doubt_ns(process->timebase, cuts[i].ticks);
+        const int64_t low_ns = lower((int64_t)(cuts[i].low_ns - own_ns), doubt_ns);
+        const int64_t high_ns = higher((int64_t)(cuts[i].high_ns - own_ns), doubt_ns);
         proof.low_ns = low_ns > proof.low_ns ? low_ns : proof.low_ns;
         proof.high_ns = high_ns < proof.high_ns ? high_ns : proof.high_ns;
         proof.exchanges++;
