@@ -135,6 +135,12 @@ static void put_notes(const mxp_what_if *result, const mxp_change_set *const *or
                            "they wait for is not all known.\n",
                            result->cut_ops);
     }
+    if (result->has_exchanges) {
+        mxp__strbuf_puts(out,
+                         "Exchanges with other workers take as long as they took, whoever came "
+                         "last: all workers\nchange alike. 'mxprof explain DIRECTORY' tells "
+                         "whom they wait for.\n");
+    }
 }
 
 void mxp__whatif_print(const mxp_what_if *result, const mxp_change_set *const *order, size_t count,

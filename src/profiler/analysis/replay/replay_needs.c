@@ -39,8 +39,9 @@ static void need_place(needs_maker *make, uint32_t place)
 static void need_end(needs_maker *make, uint32_t op)
 {
     const mxp_graph *graph = make->graph;
-    const uint32_t completer =
-        (graph->ops[op].flags & MXP_OP_ASYNC) != 0 ? mxp__graph_completer(graph, op) : MXP__NO_OP;
+    const uint32_t completer = (graph->ops[op].flags & MXP_OP_ASYNC) != 0
+                                   ? mxp__replay_completer(make->plan, op)
+                                   : MXP__NO_OP;
     uint32_t settler = completer != MXP__NO_OP ? completer : op;
     if ((graph->ops[settler].flags & MXP_OP_BULK_PARENT) != 0) {
         settler = graph->ops[settler].last_member;

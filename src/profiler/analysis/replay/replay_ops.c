@@ -66,6 +66,9 @@ static int64_t worker_at(const mxp_replay_run *run, uint32_t thread, int64_t ns)
 static int64_t push_at(mxp_replay_run *run, uint32_t head)
 {
     const mxp_graph_op *op = &run->graph->ops[head];
+    if (op->push_thread == run->plan->store_thread) {
+        return mxp__replay_fine(run, op->push_ns) + run->exchange_shift;
+    }
     return run->graph->threads[op->push_thread].role == MXP__ROLE_WORKER
                ? worker_at(run, op->push_thread, op->push_ns)
                : mxp__replay_host_at(run, op->push_thread, op->push_ns);
@@ -250,6 +253,22 @@ static void set_end(mxp_replay_run *run, uint32_t op, int64_t end)
     run->open[run->open_count++] = op;
 }
 
+// A sum of the store, or what else it does by itself: it moves with the exchange that is under way,
+// and no step of the program waits for it but by that.
+static void go_sum(mxp_replay_run *run, uint32_t op)
+{
+    run->starts[op] = mxp__replay_fine(run, run->graph->ops[op].start_ns) + run->exchange_shift;
+    run->ends[op] = run->starts[op] + run_time(run, op);
+}
+
+static void note_exchange(mxp_replay_run *run, uint32_t op)
+{
+    const mxp_graph_op *at = &run->graph->ops[op];
+    if ((at->flags & MXP_OP_ASYNC) != 0 && at->thread == run->plan->store_thread) {
+        run->exchange_shift = run->ends[op] - mxp__replay_fine(run, at->end_ns);
+    }
+}
+
 static void end_completed(mxp_replay_run *run, uint32_t completer)
 {
     const mxp_graph *graph = run->graph;
@@ -287,6 +306,10 @@ void mxp__replay_go_op(mxp_replay_run *run, uint32_t op)
         end_completed(run, op);
         return;
     }
+    if (at->thread == run->plan->store_thread && (at->flags & MXP_OP_ASYNC) == 0) {
+        go_sum(run, op);
+        return;
+    }
     if (mxp__graph_is_inline(graph, op)) {
         const int64_t start = mxp__replay_host_at(run, at->thread, at->start_ns);
         run->starts[op] = start;
@@ -298,11 +321,12 @@ void mxp__replay_go_op(mxp_replay_run *run, uint32_t op)
     }
     run->starts[op] = start_of(run, op);
     const bool is_async = (at->flags & MXP_OP_ASYNC) != 0;
-    const bool is_completed = is_async && mxp__graph_completer(graph, op) != MXP__NO_OP;
+    const bool is_completed = is_async && mxp__replay_completer(run->plan, op) != MXP__NO_OP;
     if (is_completed) {
         return;
     }
     set_end(run, op, run->starts[op] + run_time(run, op));
+    note_exchange(run, op);
     end_completed(run, op);
     end_bulk(run, op);
 }

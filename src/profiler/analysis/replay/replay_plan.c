@@ -219,6 +219,24 @@ static int take_gaps(mxp_replay_plan *plan)
 }
 
 // ---- all ---------------------------------------------------------------------------------------
+static uint32_t find_store_thread(const mxp_graph *graph)
+{
+    for (size_t i = 0; i < graph->async_count; i++) {
+        const mxp_graph_op *op = &graph->ops[graph->async_ops[i]];
+        if ((op->flags & MXP_OP_PHASE_MASK) == MXP_PHASE_COMMUNICATION) {
+            return op->thread;
+        }
+    }
+    return UINT32_MAX;
+}
+
+uint32_t mxp__replay_completer(const mxp_replay_plan *plan, uint32_t op)
+{
+    return plan->graph->ops[op].thread == plan->store_thread
+               ? MXP__NO_OP
+               : mxp__graph_completer(plan->graph, op);
+}
+
 static int take_completers(mxp_replay_plan *plan)
 {
     const mxp_graph *graph = plan->graph;
@@ -236,7 +254,7 @@ static int take_completers(mxp_replay_plan *plan)
     }
     for (size_t i = 0; i < graph->async_count; i++) {
         const uint32_t op = graph->async_ops[i];
-        const uint32_t completer = mxp__graph_completer(graph, op);
+        const uint32_t completer = mxp__replay_completer(plan, op);
         if (completer != MXP__NO_OP) {
             plan->also_completed[op] = plan->completed[completer];
             plan->completed[completer] = op;
@@ -291,6 +309,7 @@ int mxp__replay_plan_make(const mxp_graph *graph, const mxp_steps *steps, size_t
                           mxp_replay_plan *plan)
 {
     *plan = (mxp_replay_plan){.graph = graph, .steps = steps, .first = first, .end = end};
+    plan->store_thread = find_store_thread(graph);
     int error = mxp__replay_order(plan);
     if (error == MXP_OK) {
         error = mxp__replay_edges(plan);

@@ -24,6 +24,9 @@ typedef struct mxp_replay_plan {
     // Null where there are no asynchronous operators.
     uint32_t *completed;  // by operator: an asynchronous one that it completed; MXP__NO_OP: none
     uint32_t *also_completed;  // by operator: the next one of the same completer
+    // Of a store over processes: the thread that exchanges values and sums them. Nobody pushes to
+    // it, and it moves with the exchanges. UINT32_MAX: there is none.
+    uint32_t store_thread;
     uint32_t *wait_threads;  // by wait
     // By wait: the operator that ended it, or would have: the last one that wrote the variable.
     uint32_t *wait_ops;
@@ -68,6 +71,10 @@ static inline uint32_t mxp__replay_completed_by(const mxp_replay_plan *plan, uin
 {
     return plan->completed != NULL ? plan->completed[op] : MXP__NO_OP;
 }
+
+// Of an asynchronous operator: the one that completed it. An exchange between processes is
+// completed by what others send, and not by the sum in which it may have ended.
+uint32_t mxp__replay_completer(const mxp_replay_plan *plan, uint32_t op);
 
 // Whether an operator starts by itself, on a worker or asynchronously: not inside another or inside
 // its push, and not behind a member of its bulk.

@@ -25,6 +25,7 @@ typedef struct mxp_replay_run {
     int64_t settled_old_ns, settled_new;  // the last end of all others
     struct mxp_schedule *schedule;  // with another number of workers; else null
     int64_t worker_free;  // from when on the worker that was chosen is free
+    int64_t exchange_shift;  // of the last exchange between processes: later than recorded
     size_t wait_step;
     size_t push_step;  // of the last push
     uint32_t waits_in_step;

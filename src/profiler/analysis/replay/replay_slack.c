@@ -216,7 +216,7 @@ static void go_op(slackening *on, uint32_t op)
     }
     take_bulk(on, op);
     const bool is_completed =
-        (at->flags & MXP_OP_ASYNC) != 0 && mxp__graph_completer(graph, op) != MXP__NO_OP;
+        (at->flags & MXP_OP_ASYNC) != 0 && mxp__replay_completer(on->plan, op) != MXP__NO_OP;
     // An asynchronous operator ends when its completer says so, however early it began.
     to_causes(on, op, is_completed ? on->starts[op] : least(on->starts[op], on->ends[op]));
 }

@@ -195,6 +195,7 @@ static int look_at(forecast *of, const mxp_graph *graph, size_t first, size_t en
     }
     of->out->operators += graph->op_count;
     of->out->cut_ops += graph->cut_ops;
+    of->out->has_exchanges |= plan.store_thread != UINT32_MAX;
     error = check_unchanged(of, &plan);
     if (error == MXP_OK) {
         error = add_unknown(of, graph, first, end);

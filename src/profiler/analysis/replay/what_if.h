@@ -63,6 +63,7 @@ typedef struct mxp_what_if {
     bool is_window;  // no steps, but a time as one
     size_t left_out;  // chosen ones with losses or pauses in them, or without an end
     uint64_t operators, cut_ops;  // cut: of more variables than a record holds
+    bool has_exchanges;  // with other processes: they take as long as they took
     double unknown;  // share of the path
     mxp_slack_rows slack;  // of the operators of these steps, as recorded; where it is wanted
     mxp_change_set *sets;
