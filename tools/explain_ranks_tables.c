@@ -11,6 +11,45 @@
 enum { KEYS_SHOWN = 5, RANKS_SHOWN = 16 };
 
 // ---- tables ------------------------------------------------------------------------------------
+// Of many workers those that the others waited for longest, of equals the first ones.
+static size_t choose_ranks(const mxp_stragglers *found, size_t *places)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < found->workers; i++) {
+        size_t at = count < RANKS_SHOWN ? count : RANKS_SHOWN;
+        while (found->workers > RANKS_SHOWN && at > 0 &&
+               found->rows[places[at - 1]].caused_ns < found->rows[i].caused_ns) {
+            at--;
+        }
+        if (at < RANKS_SHOWN) {
+            count = count < RANKS_SHOWN ? count + 1 : RANKS_SHOWN;
+            memmove(places + at + 1, places + at, (count - at - 1) * sizeof *places);
+            places[at] = i;
+        }
+    }
+    return count;
+}
+
+static void put_rank(const mxp_explain_ranks *ranks, size_t place, const mxp_screen *screen,
+                     mxp_text_table *table)
+{
+    const mxp_rank_row *row = &ranks->found.rows[place];
+    const double times[] = {row->step_ns, row->own_ns, row->blocked_ns, row->waited_ns,
+                            row->caused_ns};
+    const char *name = ranks->names[place];
+    mxp__put_label(screen, name, strlen(name), mxp__text_cell(table));
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        mxp__put_duration(screen, times[i], mxp__text_cell(table));
+    }
+    mxp__strbuf_printf(mxp__text_cell(table), "%zu", row->last_steps);
+    mxp__put_bytes((double)row->bytes_out, mxp__text_cell(table));
+    mxp__put_bytes((double)row->bytes_in, mxp__text_cell(table));
+    mxp_strbuf *rate = mxp__text_cell(table);
+    mxp__put_bytes(row->bytes_per_s, rate);
+    mxp__strbuf_puts(rate, "/s");
+    mxp__text_row(table, (int)place == ranks->found.named ? MXP_LOOK_LARGEST : MXP_LOOK_PLAIN);
+}
+
 static void put_ranks(const mxp_explain_ranks *ranks, const mxp_screen *screen, mxp_strbuf *out)
 {
     static const mxp_text_column columns[] = {
@@ -19,28 +58,18 @@ static void put_ranks(const mxp_explain_ranks *ranks, const mxp_screen *screen, 
         {"waited", MXP_COLUMN_RIGHT, 0},  {"caused", MXP_COLUMN_RIGHT, 0},
         {"last in", MXP_COLUMN_RIGHT, 0}, {"out", MXP_COLUMN_RIGHT, 2},
         {"in", MXP_COLUMN_RIGHT, 2},      {"rate", MXP_COLUMN_RIGHT, 3}};
+    size_t places[RANKS_SHOWN];
+    const size_t shown = choose_ranks(&ranks->found, places);
     mxp_text_table table;
     mxp__text_table_init(&table, screen, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < ranks->found.workers && i < RANKS_SHOWN; i++) {
-        const mxp_rank_row *row = &ranks->found.rows[i];
-        const double times[] = {row->step_ns, row->own_ns, row->blocked_ns, row->waited_ns,
-                                row->caused_ns};
-        mxp__put_label(screen, ranks->names[i], strlen(ranks->names[i]), mxp__text_cell(&table));
-        for (size_t j = 0; j < sizeof times / sizeof times[0]; j++) {
-            mxp__put_duration(screen, times[j], mxp__text_cell(&table));
-        }
-        mxp__strbuf_printf(mxp__text_cell(&table), "%zu", row->last_steps);
-        mxp__put_bytes((double)row->bytes_out, mxp__text_cell(&table));
-        mxp__put_bytes((double)row->bytes_in, mxp__text_cell(&table));
-        mxp_strbuf *rate = mxp__text_cell(&table);
-        mxp__put_bytes(row->bytes_per_s, rate);
-        mxp__strbuf_puts(rate, "/s");
-        mxp__text_row(&table, (int)i == ranks->found.named ? MXP_LOOK_LARGEST : MXP_LOOK_PLAIN);
+    for (size_t i = 0; i < shown; i++) {
+        put_rank(ranks, places[i], screen, &table);
     }
     mxp__text_table_put(&table, out);
     mxp__text_table_fini(&table);
-    if (ranks->found.workers > RANKS_SHOWN) {
-        mxp__strbuf_printf(out, "%zu more workers: --json\n", ranks->found.workers - RANKS_SHOWN);
+    if (ranks->found.workers > shown) {
+        mxp__strbuf_printf(out, "%zu more workers, for which the others waited less: --json\n",
+                           ranks->found.workers - shown);
     }
 }
 

@@ -161,6 +161,15 @@ def test_of_equals_none_is_named(tmp_path):
                     r"Chance alone makes the slowest \S+ \ws a step slower than the mean\.\n", head), head
 
 
+def test_of_many_workers_those_that_are_waited_for_are_in_the_table(tmp_path):
+    folder = trained(tmp_path / "job", 20, late=18, steps=20, spread=0.005)
+    lines = explain(folder).splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("worker "))
+    rows = [line.split("  ")[0] for line in lines[head + 1:head + 17]]
+    assert rows[0] == "worker 18 (n18)" and len(set(rows)) == 16 and rows[1:] == [f"worker {rank} (n{rank})" for rank in range(15)]
+    assert lines[head + 17] == "4 more workers, for which the others waited less: --json"
+
+
 def test_tables_have_what_was_put_in(tmp_path):
     found = between(trained(tmp_path / "job", 3, late=1, steps=30, keys=5, spread=0.001))
     assert [worker["rank"] for worker in found["workers"]] == [0, 1, 2]
