@@ -8,7 +8,6 @@
 #include "coverage.h"
 #include "profiler/analysis/graph/graph.h"
 #include "profiler/trace/merge.h"
-#include "same_step.h"
 
 int mxp__window_options_check(const mxp_command *command, mxp_window_options *options)
 {
@@ -123,9 +122,6 @@ int mxp__each_window(const mxp_command *command, const char *file,
         mxp__json_array(&run.json, "processes");
     }
     int code = take_covered(&run, &input);
-    if (code < 0 && mxp__same_step(input.source, &shared.selection.window) != MXP_OK) {
-        code = mxp__command_failed(command);
-    }
     if (code < 0) {
         code = mxp__selection_share(command, &shared.selection, input.source);
     }

@@ -74,8 +74,9 @@ static inline bool mxp__selection_has_window(const mxp_selection *selection)
 }
 
 // Of several processes, before the first is looked at: times are counted from the begin of all to
-// the end of all, and what one process lacks of times, steps and filters is no error where another
-// has it. Of one process it does nothing. -1, or the exit code after an error line.
+// the end of all, slowest and last are one step of all (same_step.h), and what one process lacks of
+// times, steps and filters is no error where another has it. Of one process it does nothing. -1, or
+// the exit code after an error line.
 int mxp__selection_share(const mxp_command *command, mxp_selection *selection, mxp_source *source);
 
 // The same where the steps are known: begin, add for each process, end. Steps may be null where no

@@ -4,6 +4,7 @@
 #include <mxprof/error.h>
 
 #include "profiler/trace/merge.h"
+#include "same_step.h"
 #include "selection.h"
 
 void mxp__sharing_begin(mxp_sharing *sharing, const mxp_command *command, mxp_selection *selection)
@@ -117,10 +118,10 @@ int mxp__selection_share(const mxp_command *command, mxp_selection *selection, m
     const bool has_window = mxp__selection_has_window(selection);
     mxp_sharing sharing;
     mxp_source *process;
-    int error = MXP_OK;
     if (source->process_count < 2) {
         return -1;
     }
+    int error = mxp__same_step(source, &selection->window);
     mxp__sharing_begin(&sharing, command, selection);
     for (size_t i = 0; error == MXP_OK && (process = mxp__source_process(source, i)) != NULL; i++) {
         mxp_steps steps;

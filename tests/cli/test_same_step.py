@@ -48,6 +48,9 @@ def test_the_slowest_step_is_the_same_one_in_all_processes(tmp_path):
     assert between("--step", "slowest", folder) == between("--step", "30", folder)
     assert in_report("--step", "slowest", folder) == in_report("--step", "30", folder)
     assert heads("--step", "slowest", next(folder.glob("worker2.*")))[0].startswith("step 29: ")
+    for command in (["top"], ["report", "--by", "thread"]):
+        of_30, of_slowest = (run(*command, "--step", step, folder) for step in ("30", "slowest"))
+        assert "MXNDArrayWaitToRead" in of_30 and of_slowest == of_30, command
 
 
 def test_the_last_step_is_one_that_all_have(tmp_path):
