@@ -15,6 +15,7 @@
 #include "page/page_text.h"
 #include "profiler/analysis/window/side_by_side.h"
 #include "profiler/trace/file/file_bytes.h"
+#include "same_step.h"
 #include "text/figure.h"
 #include "view/view.h"
 
@@ -179,16 +180,12 @@ static int check_windows(const mxp_command *self, mxp_view *view)
 {
     const mxp_selection *asked = &view->wish->selection;
     int code = -1;
-    if (asked->step == NULL && asked->from == NULL && asked->until == NULL) {
+    if (!mxp__selection_has_window(asked)) {
         return -1;
     }
     for (size_t i = 0; i < view->process_count && code < 0; i++) {
         mxp_choice choice;
-        const mxp_steps *steps = &view->report.processes[i].steps;
-        if (mxp__report_lacks_steps(&view->report, asked, steps)) {
-            continue;
-        }
-        code = mxp__selection_window(self, asked, steps, &choice);
+        code = mxp__selection_window(self, asked, &view->report.processes[i].steps, &choice);
         if (code < 0) {
             mxp__choice_fini(&choice);
         }
@@ -298,6 +295,15 @@ static void view_fini(mxp_view *view)
     }
 }
 
+// What is asked for is one time, and one slowest step, of all processes.
+static int share(const mxp_command *self, mxp_source *source, mxp_view_wish *wish)
+{
+    if (mxp__same_step(source, &wish->verdict.window) != MXP_OK) {
+        return mxp__command_failed(self);
+    }
+    return mxp__selection_share(self, &wish->selection, source);
+}
+
 static int view_input(const mxp_command *self, mxp_view *view)
 {
     static const mxp_screen screen = {.columns = MXP_SCREEN_COLUMNS, .is_utf8 = true};
@@ -342,7 +348,8 @@ static int view_file(const mxp_command *self, mxp_view_wish *wish)
         mxp__strbuf_fini(&name);
         return MXP_EXIT_ERROR;
     }
-    int code = view_input(self, &view);
+    int code = share(self, view.input.source, wish);
+    code = code < 0 ? view_input(self, &view) : code;
     if (code == MXP_EXIT_FINE && wish->opens) {
         code = open_browser(self, wish->out);
     }

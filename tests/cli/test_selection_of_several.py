@@ -204,3 +204,11 @@ def test_a_key_that_others_have_is_not_denied(job):
     told = run("report", job, "--by", "arg:request_id", "--name", "dot")
     assert told.returncode == 3
     assert told.stderr == "mxprof report: no span with the argument 'request_id' is in what was chosen\n"
+
+
+# ---- page
+@pytest.mark.parametrize("asked", [["--from", "45ms"], ["--from", "45ms", "--until", "58ms"], ["--step", "2"], ["--step", "slowest"]])
+def test_a_page_has_what_one_of_them_has(job, tmp_path, asked):
+    """The worker has ended after 40 ms."""
+    made = run("view", *asked, "-o", tmp_path / "p.html", job)
+    assert (made.returncode, made.stderr) == (0, "") and (tmp_path / "p.html").stat().st_size > 10_000

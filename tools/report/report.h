@@ -62,11 +62,6 @@ int mxp__report_add_path(mxp_time_report *report, const mxp_report_process *proc
                          const mxp_path_rows *known);
 void mxp__report_fini(mxp_time_report *report);
 
-// Whether a process with these steps has none of those that are asked for, as a server of a job,
-// which others of the report have.
-bool mxp__report_lacks_steps(const mxp_time_report *report, const mxp_selection *selection,
-                             const mxp_steps *steps);
-
 // By what all sums are divided: the steps, or 1 where there are none.
 static inline double mxp__report_per(const mxp_time_report *report)
 {

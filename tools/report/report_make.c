@@ -98,16 +98,6 @@ static int add_process(mxp_time_report *report, mxp_report_process *process)
 }
 
 // ---- which part of each ------------------------------------------------------------------------
-bool mxp__report_lacks_steps(const mxp_time_report *report, const mxp_selection *selection,
-                             const mxp_steps *steps)
-{
-    bool has_any = false;
-    for (size_t i = 0; i < report->process_count; i++) {
-        has_any |= report->processes[i].steps.count > 0;
-    }
-    return has_any && steps->count == 0 && selection->step != NULL;
-}
-
 // Of several processes one time is looked at: a server of a job, which has no steps, from the begin
 // of the first to the end of the last one that is chosen of the others.
 static int share(mxp_time_report *report)

@@ -64,13 +64,13 @@ static int add_asked(mxp_view *view, const mxp_steps *steps)
     const mxp_selection *asked = &view->wish->selection;
     mxp_choice choice;
     int error = MXP_OK;
-    if ((asked->step == NULL && asked->from == NULL && asked->until == NULL) ||
-        mxp__report_lacks_steps(&view->report, asked, steps)) {
+    if (!mxp__selection_has_window(asked)) {
         return MXP_OK;
     }
-    error = mxp__choice_make(steps, &asked->window, &choice);
-    if (error != MXP_OK) {
-        return error;
+    // It was looked for before all was read, so that only memory may be missing now.
+    if (mxp__selection_window(view->command, asked, steps, &choice) >= 0) {
+        view->is_told = true;
+        return MXP_ENOMEM;
     }
     if (choice.steps == NULL) {
         error = add_window(view, choice.from_ns, choice.until_ns, MXP_ZONE_FULL);
