@@ -124,8 +124,9 @@ static int write_page(page_writer *self, const mxp_page_text *assets, const mxp_
 static int check_head(const mxp_view *view, uint64_t bytes, uint64_t packed_bytes)
 {
     const uint64_t letters = (packed_bytes + 2) / 3 * 4;
+    const bool is_long = letters > HEAD_LETTERS_MAX;
     mxp_strbuf command = {0};
-    if (bytes <= HEAD_BYTES_MAX && letters <= HEAD_LETTERS_MAX) {
+    if (bytes <= HEAD_BYTES_MAX && !is_long) {
         return MXP_OK;
     }
     mxp__explain_command(&view->explain, "convert", &command);
@@ -133,7 +134,8 @@ static int check_head(const mxp_view *view, uint64_t bytes, uint64_t packed_byte
         MXP_EINVAL,
         "steps, names and tables of this trace would take %" PRIu64 " bytes before a page "
         "shows anything, more than %d: take a part of its time, as by %s -o part.mxp --until %.9g",
-        letters, HEAD_LETTERS_MAX, mxp__strbuf_text(&command),
+        is_long ? letters : bytes, is_long ? HEAD_LETTERS_MAX : HEAD_BYTES_MAX,
+        mxp__strbuf_text(&command),
         (double)(view->page.begin_ns / 2 + view->page.end_ns / 2) / 1e9);
     mxp__strbuf_fini(&command);
     return error;
