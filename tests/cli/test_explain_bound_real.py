@@ -257,7 +257,7 @@ import mxnet as mx
 @mx.optimizer.register
 class Slow(mx.optimizer.Optimizer):
     def update(self, index, weight, grad, state):
-        time.sleep(0.02)
+        time.sleep(0.05)
         weight[:] = weight + grad
 """
 OWNED = f"""
@@ -285,5 +285,6 @@ def test_an_owner_that_takes_longest_is_named(tmp_path):
     local_job.run(OWNED, tmp_path, folder=tmp_path / "job", PYTHONPATH=path, MXNET_KVSTORE_OPTIMIZER_MODULES="slow_optimizer")
     found = between(tmp_path / "job")
     assert found["bound"] == "owners" and found["owner_bound"] is True and found["full_links"] == 0
-    # The optimizer sleeps 20 ms, and a step is hardly more.
-    assert 19e6 <= found["owner_ns"] <= found["step_ns"] * 1.1
+    # The optimizer sleeps 50 ms, and a step is hardly more. Its share of all is told of the middle step:
+    # one step that is long because others have the cores makes it less.
+    assert 30e6 <= found["owner_ns"] <= found["step_ns"] * 1.1
