@@ -72,9 +72,9 @@ static void thread_exit(void *slab)
     mxp__thread_finish_chunk(self);
     self->end_ticks = mxp_ticks();
     mxp__thread_close_chunk(self);  // a reader of the recording file needs its length
-    mxp__ring_add(self, self->current);
-    mxp_atomic_add(&threads.ended, 1);
     const bool leaves = may_leave(self);
+    mxp__ring_add(self, self->current);  // from here on another thread may take the chunk
+    mxp_atomic_add(&threads.ended, 1);
     mxp_atomic_store_release(&self->exited, 1u);  // pairs with the drain
     mxp_inline_leave(&self->hot);
     if (leaves) {
