@@ -12,7 +12,10 @@
 #include "live_events.h"
 #include "profiler/recorder/recorder.h"
 
-enum { LONG_US = 20000 };  // a thread that waits so long sleeps
+enum {
+    LONG_US = 20000,  // a thread that waits so long sleeps
+    IDLE_US = 10 * LONG_US  // so does a worker without work, which needs a core once before
+};
 
 static mxn_var *a, *b;
 
@@ -231,7 +234,7 @@ static void a_worker_that_slept_says_so_once(void **state)
 {
     (void)state;
     engine_gate gate = {0};
-    mxp__os_sleep_us(LONG_US);  // nothing to do for so long
+    mxp__os_sleep_us(IDLE_US);
     const mxn_work work = {.function.sync = engine_gate_function,
                            .argument = &gate,
                            .name = mxp_span_name("operator", "woke")};
@@ -248,7 +251,7 @@ static void a_worker_that_slept_says_so_once(void **state)
 static void the_first_of_a_bulk_says_it_too(void **state)
 {
     (void)state;
-    mxp__os_sleep_us(LONG_US);
+    mxp__os_sleep_us(IDLE_US);
     mxn_bulk_size_set(2);
     push_named("first", NULL, a);
     push_named("second", NULL, a);
@@ -266,7 +269,7 @@ static void sleep_from_before_recording_is_forgotten(void **state)
 {
     (void)state;
     mxp__recorder_stop(1);
-    mxp__os_sleep_us(LONG_US);
+    mxp__os_sleep_us(IDLE_US);
     engine_gate gate = {0};
     engine_gate_push(&gate, NULL);
     engine_gate_wait_entered(&gate);
