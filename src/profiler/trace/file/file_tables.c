@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses NAMES, THREADS, CLOCK, MODULES, CLOCK_CUT, LOSS, INFO and STATS. A checksum only shows
-// that a section is as it was written. Any program may have written it, so every count and length
+// Parses NAMES, THREADS, MODULES, CLOCK_CUT, LOSS, INFO and STATS. A checksum only shows that
+// a section is as it was written. Any program may have written it, so every count and length
 // is compared with the bytes that are left before anything is allocated or read.
 #include "profiler/trace/file/file_tables.h"
 
@@ -9,8 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "profiler/trace/event.h"
-#include "profiler/trace/file/section.h"
+#include "profiler/trace/file/file_tables_parts.h"
 
 enum {
     // Indices beyond the entries of THREADS that a chunk may have: the section may be lost, or not
@@ -19,53 +18,6 @@ enum {
     THREADS_UNKNOWN = 65536,
     THREAD_LEAST_BYTES = 4096
 };
-
-static const uint64_t mult_max = UINT64_C(1) << 52;  // 1 ms a tick
-
-// The content of a section, taken from its front.
-typedef struct content {
-    const uint8_t *at;
-    uint64_t left, offset;  // offset of `at` in the file
-} content;
-
-static content content_of(const mxp_file_index *index, uint64_t offset)
-{
-    const mxp_section *section = mxp__file_section(index, offset);
-    return (content){(const uint8_t *)(section + 1), section->payload_bytes,
-                     offset + sizeof *section};
-}
-
-static bool take(content *from, void *to, uint64_t size_bytes)
-{
-    if (from->left < size_bytes) {
-        return false;
-    }
-    memcpy(to, from->at, (size_t)size_bytes);
-    from->at += size_bytes;
-    from->left -= size_bytes;
-    from->offset += size_bytes;
-    return true;
-}
-
-// `length` bytes and the zero after them, in place; null if they are not there.
-static const char *take_text(content *from, uint64_t length)
-{
-    if (from->left <= length || from->at[length] != 0) {
-        return NULL;
-    }
-    const char *text = (const char *)from->at;
-    from->at += length + 1;
-    from->left -= length + 1;
-    from->offset += length + 1;
-    return text;
-}
-
-static bool skip_padding(content *from, uint64_t align)
-{
-    uint64_t padding = mxp__align_up(from->offset, align) - from->offset;
-    uint8_t bytes[MXP__SECTION_ALIGN];
-    return take(from, bytes, padding);
-}
 
 // ---- names -------------------------------------------------------------------------------------
 // What a category refers to has a lower id, so that following categories always ends.
@@ -134,9 +86,9 @@ static int read_names_section(mxp_file_tables *tables, mxp_file_index *index, ui
     return error;
 }
 
-// Reads the sections of a type one by one. With each the system maps what stands around it.
-static int read_each(mxp_file_tables *tables, mxp_file_index *index, unsigned type,
-                     int (*read)(mxp_file_tables *, mxp_file_index *, uint64_t offset))
+// With each the system maps what stands around it.
+int mxp__file_tables_each(mxp_file_tables *tables, mxp_file_index *index, unsigned type,
+                          int (*read)(mxp_file_tables *, mxp_file_index *, uint64_t offset))
 {
     const mxp_file_offsets *list = &index->lists[type];
     int error = MXP_OK;
@@ -149,7 +101,7 @@ static int read_each(mxp_file_tables *tables, mxp_file_index *index, unsigned ty
 
 static int read_names(mxp_file_tables *tables, mxp_file_index *index)
 {
-    return read_each(tables, index, MXP_SECTION_NAMES, read_names_section);
+    return mxp__file_tables_each(tables, index, MXP_SECTION_NAMES, read_names_section);
 }
 
 // ---- threads -----------------------------------------------------------------------------------
@@ -213,91 +165,6 @@ static int add_chunk_threads(mxp_file_tables *tables, mxp_file_index *index)
     }
     index->chunk_count = kept;
     return MXP_OK;
-}
-
-// ---- clock -------------------------------------------------------------------------------------
-// Trace time must never go back, or spans would end before they begin.
-static bool segments_make_sense(const mxp_clock_segment *segments, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const mxp_clock_segment *segment = &segments[i];
-        if (segment->mult == 0 || segment->mult > mult_max || segment->ns0 > MXP__CLOCK_NS_MAX ||
-            segment->ns0 < -MXP__CLOCK_NS_MAX) {
-            return false;
-        }
-        if (i > 0) {
-            const mxp_clock_segment *before = &segments[i - 1];
-            mxp_uint128 ticks = segment->ticks0 - before->ticks0;
-            mxp_uint128 ns = ticks * before->mult >> 32;
-            if (segment->ticks0 <= before->ticks0 || segment->ns0 < before->ns0 ||
-                ns > (uint64_t)segment->ns0 - (uint64_t)before->ns0) {
-                return false;
-            }
-        }
-    }
-    return count > 0;
-}
-
-static int take_clock(mxp_timebase *timebase, content *from, const mxp_clock_header *header)
-{
-    const size_t points = timebase->point_count + header->points;
-    const size_t segments = timebase->segment_count + header->segments;
-    if ((header->points > 0 && mxp__grow(&timebase->points, &timebase->point_capacity, points,
-                                         sizeof *timebase->points) != MXP_OK) ||
-        mxp__grow(&timebase->segments, &timebase->segment_capacity, segments,
-                  sizeof *timebase->segments) != MXP_OK) {
-        return mxp__fail_memory("the clock of a native trace");
-    }
-    if (header->points > 0) {
-        take(from, timebase->points + timebase->point_count,
-             header->points * sizeof *timebase->points);
-    }
-    take(from, timebase->segments + timebase->segment_count,
-         header->segments * sizeof *timebase->segments);
-    timebase->point_count = points;
-    timebase->segment_count = segments;
-    timebase->residual_ns =
-        header->residual_ns >= 0 && header->residual_ns < 1e18 ? header->residual_ns : 0;
-    timebase->jump_ns = header->jump_ns;
-    timebase->jump_ticks = header->jump_ticks;
-    return MXP_OK;
-}
-
-static bool has_clock(const content *from, const mxp_clock_header *header)
-{
-    const uint64_t points = from->left / sizeof(mxp_clock_point);
-    return points >= header->points &&
-           (from->left - header->points * sizeof(mxp_clock_point)) / sizeof(mxp_clock_segment) >=
-               header->segments &&
-           (header->segments != 0 || header->segments_before != 0);
-}
-
-static int read_clock_section(mxp_file_tables *tables, mxp_file_index *index, uint64_t offset)
-{
-    mxp_timebase *timebase = &tables->timebase;
-    content from = content_of(index, offset);
-    mxp_clock_header header;
-    if (!take(&from, &header, sizeof header) || !has_clock(&from, &header) ||
-        header.segments_before > timebase->segment_count) {
-        mxp__file_index_damage(index, offset, "a clock without its segments");
-        return MXP_OK;
-    }
-    timebase->segment_count = header.segments_before;
-    timebase->source = header.source;
-    return take_clock(timebase, &from, &header);
-}
-
-static int read_clock(mxp_file_tables *tables, mxp_file_index *index)
-{
-    mxp_timebase *timebase = &tables->timebase;
-    int error = read_each(tables, index, MXP_SECTION_CLOCK, read_clock_section);
-    if (error == MXP_OK && timebase->segment_count != 0 &&
-        !segments_make_sense(timebase->segments, (uint32_t)timebase->segment_count)) {
-        mxp__file_index_damage(index, index->last[MXP_SECTION_CLOCK],
-                               "a clock that goes backwards");
-        mxp__timebase_fini(timebase);
-    }
-    return error;
 }
 
 // ---- modules, cuts, losses, info, statistics ---------------------------------------------------
@@ -398,7 +265,7 @@ static int read_info_section(mxp_file_tables *tables, mxp_file_index *index, uin
 
 static int read_info(mxp_file_tables *tables, mxp_file_index *index)
 {
-    return read_each(tables, index, MXP_SECTION_INFO, read_info_section);
+    return mxp__file_tables_each(tables, index, MXP_SECTION_INFO, read_info_section);
 }
 
 static bool take_histogram(content *from, uint32_t *name, mxp_histogram *histogram)
@@ -461,14 +328,14 @@ static int read_stats(mxp_file_tables *tables, mxp_file_index *index)
 // ---- all ---------------------------------------------------------------------------------------
 static int read_all_threads(mxp_file_tables *tables, mxp_file_index *index)
 {
-    int error = read_each(tables, index, MXP_SECTION_THREADS, read_threads_section);
+    int error = mxp__file_tables_each(tables, index, MXP_SECTION_THREADS, read_threads_section);
     return error == MXP_OK ? add_chunk_threads(tables, index) : error;
 }
 
 int mxp__file_tables_read(mxp_file_tables *tables, mxp_file_index *index)
 {
     static int (*const reads[])(mxp_file_tables *, mxp_file_index *) = {
-        read_names, read_all_threads, read_clock, read_info, read_stats};
+        read_names, read_all_threads, mxp__file_tables_clock, read_info, read_stats};
     for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
         int error = reads[i](tables, index);
         if (error != MXP_OK) {
